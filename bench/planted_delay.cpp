@@ -44,7 +44,7 @@ class DelayedCase final : public Case {
   }
   Verification verify() override { return subject_->verify(); }
   std::optional<Verification> verify_again() override { return subject_->verify_again(); }
-  LaunchWitness* witness() override { return subject_->witness(); }
+  LaunchChecker* launch_checker() override { return subject_->launch_checker(); }
   bool verifies_last() const override { return subject_->verifies_last(); }
   std::span<const std::string_view> phases() const override { return subject_->phases(); }
   void launch(PhaseMarker& marker) override {

@@ -83,16 +83,6 @@ CYCLES = {
         "src/kernels/attention/sm90_tf32/common",
         "src/kernels/attention/sm90_tf32/fwd",
     },
-    "model": {
-        "src/model/attention",
-        "src/model/compiled",
-        "src/model/fused",
-        "src/model/layers",
-        "src/model/operations/gemm",
-        "src/model/operations/kernels",
-        "src/model/plugins",
-        "src/model/training",
-    },
     "results": {
         "src/results",
         "src/results/disk",

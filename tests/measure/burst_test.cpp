@@ -116,21 +116,21 @@ TEST(Burst, ColdLaunchesEachHaveTheirFlushAndTheirSpin) {
   EXPECT_EQ(Burst::events(cold, 2), 4U);
 }
 
-TEST(Burst, AWitnessActsBehindTheSpinAndBehindTheLaunch) {
+TEST(Burst, ACheckerActsBehindTheSpinAndBehindTheLaunch) {
   SimulatedDevice device{4 * kMicro};
-  struct LoggingWitness final : LaunchWitness {
-    explicit LoggingWitness(std::vector<std::string>& to) : log{to} {}
+  struct LoggingChecker final : LaunchChecker {
+    explicit LoggingChecker(std::vector<std::string>& to) : log{to} {}
     void before() override { log.emplace_back("before"); }
     void after() override { log.emplace_back("after"); }
     Verification verdict() override { return {}; }
     std::vector<std::string>& log;
-  } witness{device.log};
+  } checker{device.log};
   Seconds spin = kFirstSpin;
-  run_burst(device, {.phases = 1, .flush_l2 = true, .witness = &witness}, 1, spin);
+  run_burst(device, {.phases = 1, .flush_l2 = true, .checker = &checker}, 1, spin);
   EXPECT_THAT(device.log, ElementsAre("flush", "spin 20", "before", "event 0", "launch", "event 1", "after"));
   device.log.clear();
   // Launches with a warm cache stand apart too.
-  run_burst(device, {.phases = 1, .witness = &witness}, 2, spin);
+  run_burst(device, {.phases = 1, .checker = &checker}, 2, spin);
   EXPECT_THAT(device.log, ElementsAre("spin 20", "before", "event 0", "launch", "event 1", "after",  //
                                       "spin 20", "before", "event 2", "launch", "event 3", "after"));
 }

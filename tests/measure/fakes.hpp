@@ -217,7 +217,7 @@ class FakeCase : public Case {
     }
     return second_verification;
   }
-  LaunchWitness* witness() override { return watched_by; }
+  LaunchChecker* launch_checker() override { return watched_by; }
   bool verifies_last() const override { return checked_last; }
   std::span<const std::string_view> phases() const override { return phase_names; }
   void launch(PhaseMarker& marker) override {
@@ -253,7 +253,7 @@ class FakeCase : public Case {
   std::int64_t launches_before_verification{-1};
   std::optional<Verification> second_verification;
   std::int64_t launches_before_second_verification{-1};
-  LaunchWitness* watched_by{};
+  LaunchChecker* watched_by{};
   bool records{};
   std::vector<std::int64_t> launches_before_recording;  // at each time that a recording was discarded
 };

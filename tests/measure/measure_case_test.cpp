@@ -218,7 +218,7 @@ TEST(MeasureCase, TheSecondCheckCanBeSwitchedOff) {
   EXPECT_EQ(bench.activities.back(), "measuring memory");
 }
 
-struct FakeWitness final : LaunchWitness {
+struct FakeChecker final : LaunchChecker {
   void before() override {}
   void after() override {}
   Verification verdict() override {
@@ -229,28 +229,28 @@ struct FakeWitness final : LaunchWitness {
   int verdicts{};
 };
 
-TEST(MeasureCase, AWitnessIsAskedRightAfterTheBursts) {
+TEST(MeasureCase, ACheckerIsAskedRightAfterTheBursts) {
   Bench bench;
-  FakeWitness witness;
-  bench.subject.watched_by = &witness;
+  FakeChecker checker;
+  bench.subject.watched_by = &checker;
   EXPECT_EQ(bench.run_once().status, Status::kOk);
-  EXPECT_EQ(witness.verdicts, 0);  // of chained steps
+  EXPECT_EQ(checker.verdicts, 0);  // of chained steps
   bench.options.regime = Regime::kBurst;
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kOk);
   EXPECT_EQ(record.verification->worst_where, "y[3]");
-  EXPECT_EQ(witness.verdicts, 1);
-  EXPECT_EQ(bench.timer.bursts_begun.back().witness, &witness);
+  EXPECT_EQ(checker.verdicts, 1);
+  EXPECT_EQ(bench.timer.bursts_begun.back().checker, &checker);
   EXPECT_EQ(*(bench.activities.end() - 3), "verifying a timed launch");
 }
 
-TEST(MeasureCase, WhatAWitnessHasSeenIsIncorrect) {
+TEST(MeasureCase, WhatACheckerHasSeenIsIncorrect) {
   Bench bench;
-  FakeWitness witness;
-  bench.subject.watched_by = &witness;
+  FakeChecker checker;
+  bench.subject.watched_by = &checker;
   bench.options.regime = Regime::kBurst;
-  witness.says.passed = false;
-  witness.says.message = "y[3] is 2, the reference 1";
+  checker.says.passed = false;
+  checker.says.message = "y[3] is 2, the reference 1";
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kIncorrect);
   EXPECT_EQ(record.reason, "found in a timed launch: y[3] is 2, the reference 1");

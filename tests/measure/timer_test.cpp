@@ -101,16 +101,16 @@ TEST(SteadyClockTimer, ABurstIsTheMeanOfItsLaunches) {
   EXPECT_GE(chunk.wall.value, 3 * (chunk.step_seconds(0) + chunk.step_seconds(1)) - 1e-9);
 }
 
-TEST(SteadyClockTimer, WhatAWitnessDoesIsNotTimed) {
+TEST(SteadyClockTimer, WhatACheckerDoesIsNotTimed) {
   SteadyClockTimer timer;
-  struct SlowWitness final : LaunchWitness {
-    explicit SlowWitness(const Timer& by) : timer{by} {}
+  struct SlowChecker final : LaunchChecker {
+    explicit SlowChecker(const Timer& by) : timer{by} {}
     void before() override { busy_for(timer, 0.02); }
     void after() override { busy_for(timer, 0.02); }
     Verification verdict() override { return {}; }
     const Timer& timer;
-  } witness{timer};
-  timer.begin_bursts({.phases = 2, .witness = &witness});
+  } checker{timer};
+  timer.begin_bursts({.phases = 2, .checker = &checker});
   const Chunk chunk = timer.time_bursts(2, 1,
                                         [&](PhaseMarker& marker) {
                                           busy_for(timer, 0.001);

@@ -28,9 +28,9 @@ class PhaseMarker {
 /// calls lie outside what is timed. On a GPU they enqueue on the stream that is timed and never synchronise: a launch
 /// that does not wait for that stream reads what before() has changed too early, and one that the stream does not wait
 /// for writes too late for after().
-class LaunchWitness {
+class LaunchChecker {
  public:
-  virtual ~LaunchWitness() = default;
+  virtual ~LaunchChecker() = default;
   /// Changes what the next launch reads, in place.
   virtual void before() = 0;
   /// Keeps a copy of what the launch has written.
@@ -58,7 +58,7 @@ class Case {
   [[nodiscard]] virtual std::optional<Verification> verify_again() { return std::nullopt; }
   /// Returns the checker that watches the timed launches, once the case was built; null where the step is the project's
   /// own. For cases that are timed in bursts.
-  [[nodiscard]] virtual LaunchWitness* witness() { return nullptr; }
+  [[nodiscard]] virtual LaunchChecker* launch_checker() { return nullptr; }
   /// Names of the phases of a step, in order; at least one.
   [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
   /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises

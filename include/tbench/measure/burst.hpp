@@ -35,8 +35,8 @@ class BurstQueue {
 /// One burst: `launches` launches whose times make one sample.
 ///
 /// With a warm cache the launches follow each other between one event at the begin and one at the end; where a launch
-/// has several phases there is one at every mark. With flushes or a witness each launch stands alone, between events of
-/// its own and behind a flush and a spin of its own, none of which is in the sum. A witness changes the operands behind
+/// has several phases there is one at every mark. With flushes or a checker each launch stands alone, between events of
+/// its own and behind a flush and a spin of its own, none of which is in the sum. A checker changes the operands behind
 /// the spin: a launch on a stream that does not wait for the timed one reads them while the spin still holds that up.
 class Burst {
  public:

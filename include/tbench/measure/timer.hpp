@@ -42,10 +42,10 @@ using Step = std::function<void(PhaseMarker&)>;
 struct BurstSetup {
   std::size_t phases{1};
   bool flush_l2{};           // before every launch
-  LaunchWitness* witness{};  // of every launch, outlives the bursts; null: none
+  LaunchChecker* checker{};  // of every launch, outlives the bursts; null: none
 
   /// Whether something comes between two launches that is not timed.
-  [[nodiscard]] bool has_launches_apart() const { return flush_l2 || witness != nullptr; }
+  [[nodiscard]] bool has_launches_apart() const { return flush_l2 || checker != nullptr; }
 };
 
 class Timer {
@@ -118,7 +118,7 @@ class SteadyClockTimer final : public Timer {
   std::size_t phases_{};
   BurstSetup bursts_{.phases = 0};      // no phases outside begin_bursts() and end_bursts()
   std::vector<double> marks_;           // moments of the marks, kept to allocate nothing inside the timed region
-  std::vector<double> watched_begins_;  // moments at which launches with a witness began
+  std::vector<double> watched_begins_;  // moments at which launches with a checker began
 };
 
 }  // namespace tbench::measure

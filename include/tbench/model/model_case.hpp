@@ -26,7 +26,7 @@ struct ModelConfig {
   std::int64_t batch{};
   Pass pass{};
   Precision precision{};
-  std::string impl;  // "eager", "sdpa", ...: see src/model/layers/model_impl.hpp
+  std::string impl;  // "eager", "sdpa", ...: see src/model/training/model_impl.hpp
   DeviceKind device{};
   std::uint64_t seed{};
   std::int64_t vocab_size{kVocabSize};

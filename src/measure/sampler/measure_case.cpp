@@ -163,12 +163,12 @@ bool Measurement::verify_again() {
 
 /// Verifies the last launch that was timed, where an output checker watches.
 bool Measurement::verify_timed() {
-  LaunchWitness* const witness = subject_.witness();
-  if (witness == nullptr || options_.regime != Regime::kBurst) {
+  LaunchChecker* const checker = subject_.launch_checker();
+  if (checker == nullptr || options_.regime != Regime::kBurst) {
     return true;
   }
   announce("verifying a timed launch");
-  return accept(witness->verdict(), "found in a timed launch: ");
+  return accept(checker->verdict(), "found in a timed launch: ");
 }
 
 /// Ends the record in progress if the output was wrong. Keeps the worst verdict.

@@ -297,7 +297,8 @@ SampleResult Sampler::measure() {
     return result_after(warm_up());
   }
   const BurstScope bursts{
-      timer_, {.phases = subject_.phases().size(), .flush_l2 = l2_ == L2State::kCold, .witness = subject_.witness()}};
+      timer_,
+      {.phases = subject_.phases().size(), .flush_l2 = l2_ == L2State::kCold, .checker = subject_.launch_checker()}};
   return result_after(warm_up_bursts());
 }
 

@@ -50,8 +50,8 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
     queue.flush_l2();
   }
   queue.spin(spin);
-  if (setup_.witness != nullptr) {
-    setup_.witness->before();
+  if (setup_.checker != nullptr) {
+    setup_.checker->before();
   }
   HostTimes times;
   const Seconds cpu_begin = process_cpu_now();
@@ -70,8 +70,8 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
   times.enqueue = steady_now() - host_begin;
   times.exposed = queue.has_passed(begin);
   times.cpu = process_cpu_now() - cpu_begin;
-  if (setup_.witness != nullptr) {
-    setup_.witness->after();
+  if (setup_.checker != nullptr) {
+    setup_.checker->after();
   }
   return times;
 }

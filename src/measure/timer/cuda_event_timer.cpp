@@ -148,7 +148,7 @@ void CudaEventTimer::begin_bursts(const BurstSetup& setup) {
   spin({});  // loads the kernel
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   bursts_ = setup;
-  resets_persisting_l2_ = setup.witness != nullptr && can_persist_l2();
+  resets_persisting_l2_ = setup.checker != nullptr && can_persist_l2();
 }
 
 void CudaEventTimer::end_bursts() noexcept {

@@ -94,21 +94,21 @@ Chunk SteadyClockTimer::time_bursts(std::size_t count, std::size_t launches, con
 Chunk SteadyClockTimer::run(std::size_t count, const BurstSetup& setup, const Step& step,
                             const std::function<void()>& while_busy) {
   const std::size_t phases = setup.phases;
-  LaunchWitness* const witness = setup.witness;
+  LaunchChecker* const checker = setup.checker;
   marks_.resize(std::max(marks_.size(), count * phases));
-  watched_begins_.resize(witness == nullptr ? 0 : count);
+  watched_begins_.resize(checker == nullptr ? 0 : count);
   const Seconds cpu_begin = process_cpu_now();
   const Seconds begin = steady_now();
   for (std::size_t i = 0; i < count; ++i) {
-    if (witness != nullptr) {
-      witness->before();
+    if (checker != nullptr) {
+      checker->before();
       watched_begins_[i] = steady_now().value;
     }
     ClockMarker marker{std::span{marks_}.subspan(i * phases, phases)};
     step(marker);
     require_marks(i, marker.marks(), phases);
-    if (witness != nullptr) {
-      witness->after();
+    if (checker != nullptr) {
+      checker->after();
     }
   }
   const Seconds end = steady_now();
@@ -126,7 +126,7 @@ Chunk SteadyClockTimer::run(std::size_t count, const BurstSetup& setup, const St
               .made_again = {}};
   double previous = begin.value;
   for (std::size_t i = 0; i < count * phases; ++i) {
-    if (witness != nullptr && i % phases == 0) {
+    if (checker != nullptr && i % phases == 0) {
       previous = watched_begins_[i / phases];
     }
     chunk.phase_seconds.push_back(marks_[i] - previous);

@@ -8,7 +8,7 @@
 #include "model/attention/implementation.hpp"
 #include "model/attention/runner.hpp"
 #include "model/attention/verify.hpp"
-#include "model/plugins/witness.hpp"
+#include "model/torch/output_checker.hpp"
 #include "model/torch/scopes.hpp"
 #include "model/torch/torch_case.hpp"
 #include "tbench/core/error.hpp"
@@ -48,16 +48,16 @@ class AttentionCase final : public TorchCase {
     if (!kernels_) return {};
     return {{"kernels", kernels_->names}};
   }
-  LaunchWitness* witness() override { return witness_ ? &*witness_ : nullptr; }
+  LaunchChecker* launch_checker() override { return checker_ ? &*checker_ : nullptr; }
 
  private:
   void do_build() override {
     runner_.reset();
     runner_.emplace(config_, impl_);
-    witness_.reset();
-    if (impl_.is_watched) witness_.emplace(watched(), config_.device, config_.seed);
+    checker_.reset();
+    if (impl_.is_watched) checker_.emplace(watched(), config_.device, config_.seed);
   }
-  [[nodiscard]] OutputWitness::Subject watched();
+  [[nodiscard]] OutputChecker::Subject watched();
   Verification do_verify() override;
   std::optional<Verification> do_verify_again() override;
   void do_launch(PhaseMarker& marker) override { built(runner_).step(&marker); }
@@ -66,7 +66,7 @@ class AttentionCase final : public TorchCase {
   const AttentionImpl& impl_;
   KernelObserver observe_;
   std::optional<AttentionRunner> runner_;
-  std::optional<OutputWitness> witness_;
+  std::optional<OutputChecker> checker_;
   std::optional<ObservedKernels> kernels_;  // of one step, where they could be observed
 };
 
@@ -86,18 +86,18 @@ std::int64_t AttentionCase::min_bytes() const {
 }
 
 /// A backward pass alone reads what a forward pass has left: only the output's gradient may change.
-OutputWitness::Subject AttentionCase::watched() {
-  const auto operands = [this]() -> OutputWitness::Tensors {
+OutputChecker::Subject AttentionCase::watched() {
+  const auto operands = [this]() -> OutputChecker::Tensors {
     const AttentionOperands& all = runner_->operands();
     if (config_.pass == AttentionPass::kBackward) return {all.grad_o};
     if (config_.pass == AttentionPass::kForward) return {all.q, all.k, all.v};
     return {all.q, all.k, all.v, all.grad_o};
   };
-  const auto outputs = [this]() -> OutputWitness::Tensors {
+  const auto outputs = [this]() -> OutputChecker::Tensors {
     const AttentionOutputs& last = runner_->last_outputs();
     return {last.o, last.lse, last.dq, last.dk, last.dv};
   };
-  const auto compare = [this](const OutputWitness::Tensors& copies) {
+  const auto compare = [this](const OutputChecker::Tensors& copies) {
     return compare_attention(*runner_,
                              {.o = copies[0], .lse = copies[1], .dq = copies[2], .dk = copies[3], .dv = copies[4]});
   };

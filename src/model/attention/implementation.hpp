@@ -10,13 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/registry.hpp"
+#include "model/torch/registry.hpp"
 #include "tbench/model/attention_case.hpp"
 
 namespace tbench::model {
-
-/// The dropout that ATen's fused operators are given.
-inline constexpr double kNoDropout = 0.0;
 
 /// The inputs of an implementation. Tensors are [batch, heads, seq_q | seq_kv, head_dim], contiguous.
 struct AttentionOperands {
@@ -57,7 +54,7 @@ struct AttentionImpl {
   /// Computes the gradients from the state that forward() left. Never synchronises.
   /// @param keep_state  the same state is used again
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
-  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
 };
 
 [[nodiscard]] AttentionImpl naive_attention_impl();

@@ -17,8 +17,7 @@
 #include <limits>
 #include <tuple>
 
-#include "model/attention/flash_attention.hpp"
-#include "model/attention/implementation.hpp"
+#include "model/layers/flash_attention.hpp"
 #include "tbench/cuda/range.hpp"
 
 namespace tbench::model {

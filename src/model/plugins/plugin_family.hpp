@@ -3,8 +3,6 @@
 // plugins.cpp.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +40,5 @@ struct PluginFamily {
 
 /// The same of an implementation that comes from a package.
 [[nodiscard]] const KernelPackage& package_of(std::string_view impl, DeviceKind device);
-
-/// Bytes of the GPU's L2 cache that were set aside for persisting lines before the first plug-in was loaded for a case
-/// on it; nothing if none was.
-[[nodiscard]] std::optional<std::size_t> persisting_l2_before_plugins();
 
 }  // namespace tbench::model

@@ -11,8 +11,8 @@
 #include "model/plugins/library.hpp"
 #include "model/plugins/package.hpp"
 #include "model/plugins/plugin_family.hpp"
+#include "model/torch/output_checker.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/cuda/device.hpp"
 
 namespace tbench::model {
 namespace {
@@ -34,8 +34,6 @@ std::deque<Added>& added_plugins() {
   static std::deque<Added> plugins;
   return plugins;
 }
-
-std::optional<std::size_t> persisting_l2_before;
 
 Added* find_added(std::string_view impl) {
   const auto found = std::ranges::find(added_plugins(), impl, [](const Added& added) { return added.plugin.name; });
@@ -65,7 +63,7 @@ Added& added_for_case(std::string_view impl, DeviceKind device) {
   if (digest_of_file(plugin.path) != plugin.digest) {
     throw std::runtime_error{fmt::format("{} has changed since the run began: start the run again", plugin.path)};
   }
-  if (device == DeviceKind::kCuda && !persisting_l2_before) persisting_l2_before = cuda::persisting_l2_bytes();
+  if (device == DeviceKind::kCuda) note_persisting_l2_bytes();
   return *added;
 }
 
@@ -115,7 +113,5 @@ const KernelPackage& package_of(std::string_view impl, DeviceKind device) {
   if (!added.package) added.package = read_kernel_package(added.plugin.path, device);
   return *added.package;
 }
-
-std::optional<std::size_t> persisting_l2_before_plugins() { return persisting_l2_before; }
 
 }  // namespace tbench::model

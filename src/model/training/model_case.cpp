@@ -6,10 +6,10 @@
 #include <optional>
 #include <utility>
 
-#include "model/layers/model_impl.hpp"
 #include "model/torch/compare.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
+#include "model/training/model_impl.hpp"
 #include "model/training/trainer.hpp"
 #include "model/training/trainer_memory.hpp"
 #include "model/training/verify_replays.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/layers/model_impl.hpp"
+#include "model/training/model_impl.hpp"
 
 namespace tbench::model {
 namespace {

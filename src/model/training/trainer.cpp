@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/layers/model_impl.hpp"
 #include "model/torch/scopes.hpp"
+#include "model/training/model_impl.hpp"
 #include "tbench/cuda/range.hpp"
 
 namespace tbench::model {

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "model/layers/model_impl.hpp"
 #include "model/layers/parameters.hpp"
 #include "model/training/gradient_exchange.hpp"
+#include "model/training/model_impl.hpp"
 #include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
 #include "tbench/model/model_case.hpp"

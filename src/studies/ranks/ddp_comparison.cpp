@@ -21,7 +21,7 @@ constexpr std::array<std::int64_t, 2> kPredictedGpus{4, 8};
 constexpr double kMilli = 1e-3;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// The layout of parameters in src/model/layers/model_impl.cpp.
+/// The layout of parameters in src/model/implementations/*.cpp.
 TensorLayout layout_of(const std::string& impl) {
   return {.joined_qkv = impl != "eager", .joined_gate_up = impl == "fused"};
 }

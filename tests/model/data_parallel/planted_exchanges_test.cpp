@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include "model/data_parallel/exchanges.hpp"
-#include "model/layers/model_impl.hpp"
+#include "model/training/model_impl.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tests/model/case_support.hpp"
 #include "tests/support/two_ranks.hpp"

@@ -51,10 +51,10 @@ TEST(Plugins, NoNameOfAnyFamilyIsTakenTwice) {
 
 /// One timed launch as the timer makes it, after the one that build and verify have made.
 Verification watched_launch(Case& subject) {
-  subject.witness()->before();
+  subject.launch_checker()->before();
   launch(subject);
-  subject.witness()->after();
-  return subject.witness()->verdict();
+  subject.launch_checker()->after();
+  return subject.launch_checker()->verdict();
 }
 
 constexpr int kRuns = 100;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/layers/model_impl.hpp"
+#include "model/training/model_impl.hpp"
 #include "model/training/trainer.hpp"
 #include "tbench/cuda/range.hpp"
 #include "tests/model/case_support.hpp"

@@ -1,10 +1,9 @@
 // `flash`: our own fused kernels, forward and backward. Outputs and workspace come from LibTorch's allocator inside the
 // timed region, like the outputs of ATen's operators.
-#include "model/attention/flash_attention.hpp"
-
 #include <utility>
 
 #include "model/attention/implementation.hpp"
+#include "model/layers/flash_attention.hpp"
 
 namespace tbench::model {
 namespace {

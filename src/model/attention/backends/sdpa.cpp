@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "model/attention/implementation.hpp"
+#include "model/layers/flash_attention.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model {

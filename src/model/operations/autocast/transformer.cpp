@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "model/layers/layers.hpp"
-#include "model/layers/model_impl.hpp"
 #include "model/operations/autocast/subjects.hpp"
 #include "model/torch/dtype_observer.hpp"
 #include "model/torch/scopes.hpp"
+#include "model/training/model_impl.hpp"
 #include "model/training/trainer.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tbench/core/model_size.hpp"

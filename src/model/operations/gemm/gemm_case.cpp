@@ -11,7 +11,7 @@
 #include "model/operations/gemm/implementation.hpp"
 #include "model/operations/gemm/verify.hpp"
 #include "model/operations/operation_case.hpp"
-#include "model/plugins/witness.hpp"
+#include "model/torch/output_checker.hpp"
 #include "model/torch/scopes.hpp"
 #include "tbench/core/error.hpp"
 
@@ -98,7 +98,7 @@ class GemmCase final : public OperationCase {
     return counters;
   }
   std::map<std::string, std::string> labels() override { return built(product_).labels(); }
-  LaunchWitness* witness() override { return witness_ ? &*witness_ : nullptr; }
+  LaunchChecker* launch_checker() override { return checker_ ? &*checker_ : nullptr; }
 
  private:
   void do_build() override {
@@ -106,19 +106,19 @@ class GemmCase final : public OperationCase {
     operands_ = make_gemm_operands(config_);
     product_ = impl_.make(operands_);
     if (product_->makes_y()) operands_.y.reset();
-    witness_.reset();
-    if (impl_.is_watched) witness_.emplace(watched(), config_.device, config_.seed);
+    checker_.reset();
+    if (impl_.is_watched) checker_.emplace(watched(), config_.device, config_.seed);
   }
 
-  [[nodiscard]] OutputWitness::Subject watched() {
+  [[nodiscard]] OutputChecker::Subject watched() {
     return {
         .operands =
             [this] {
-              return OutputWitness::Tensors{operands_.x, operands_.w};
+              return OutputChecker::Tensors{operands_.x, operands_.w};
             },
-        .outputs = [this] { return OutputWitness::Tensors{product_->makes_y() ? product_->take_y() : operands_.y}; },
+        .outputs = [this] { return OutputChecker::Tensors{product_->makes_y() ? product_->take_y() : operands_.y}; },
         .compare =
-            [this](const OutputWitness::Tensors& outputs) {
+            [this](const OutputChecker::Tensors& outputs) {
               GemmOperands copied = operands_;
               copied.y = outputs.front();
               return verify_gemm(copied).verification;
@@ -143,7 +143,7 @@ class GemmCase final : public OperationCase {
   const GemmImpl& impl_;
   GemmOperands operands_;
   std::unique_ptr<GemmProduct> product_;
-  std::optional<OutputWitness> witness_;
+  std::optional<OutputChecker> checker_;
   std::optional<double> relative_error_;
 };
 

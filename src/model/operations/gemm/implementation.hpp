@@ -10,7 +10,7 @@
 #include <string>
 
 #include "model/operations/operation_case.hpp"
-#include "model/registry.hpp"
+#include "model/torch/registry.hpp"
 #include "tbench/model/gemm_case.hpp"
 
 namespace tbench::model {
@@ -55,7 +55,7 @@ struct GemmImpl {
   std::optional<std::string> (*unsupported_reason)(const GemmConfig& config);
   /// May launch and synchronise.
   std::unique_ptr<GemmProduct> (*make)(const GemmOperands& operands);
-  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
 };
 
 /// All of them, in the order of gemm_impl_names().

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/registry.hpp"
 #include "model/torch/compare.hpp"
+#include "model/torch/registry.hpp"
 #include "tbench/model/kernel_case.hpp"
 
 namespace tbench::model {
@@ -47,7 +47,7 @@ struct KernelImpl {
   /// Runs the backward like forward, any number of times from the same `saved`. Null where the operation has no
   /// backward.
   std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
-  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
 };
 
 /// The operation that is computed, whoever does it.

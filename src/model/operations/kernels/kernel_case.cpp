@@ -11,7 +11,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/operations/operation_case.hpp"
-#include "model/plugins/witness.hpp"
+#include "model/torch/output_checker.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::model {
@@ -60,7 +60,7 @@ class KernelCase final : public OperationCase {
         .bytes = bytes.read + bytes.written,
     };
   }
-  LaunchWitness* witness() override { return witness_ ? &*witness_ : nullptr; }
+  LaunchChecker* launch_checker() override { return checker_ ? &*checker_ : nullptr; }
 
  private:
   void do_build() override;
@@ -73,24 +73,24 @@ class KernelCase final : public OperationCase {
   void enqueue() override {
     results_.clear();  // the allocator hands their memory out again
     std::vector<at::Tensor> results = run_kernel(built(operands_), impl_);
-    if (witness_) results_ = std::move(results);
+    if (checker_) results_ = std::move(results);
   }
-  [[nodiscard]] OutputWitness::Subject watched();
+  [[nodiscard]] OutputChecker::Subject watched();
 
   KernelConfig config_;
   const KernelImpl& impl_;
   const KernelOp& op_;
   std::optional<KernelOperands> operands_;
-  std::optional<OutputWitness> witness_;
+  std::optional<OutputChecker> checker_;
   std::vector<at::Tensor> results_;  // of the last launch, where someone watches
 };
 
 /// A backward pass reads what a forward pass has left: only its gradients may change.
-OutputWitness::Subject KernelCase::watched() {
+OutputChecker::Subject KernelCase::watched() {
   return {
       .operands = [this] { return config_.pass == KernelPass::kForward ? operands_->inputs : operands_->gradients; },
       .outputs = [this] { return results_; },
-      .compare = [this](const OutputWitness::Tensors& outputs) { return compare_kernel(*operands_, op_, outputs); }};
+      .compare = [this](const OutputChecker::Tensors& outputs) { return compare_kernel(*operands_, op_, outputs); }};
 }
 
 void KernelCase::do_build() {
@@ -100,8 +100,8 @@ void KernelCase::do_build() {
   op_.fill(operands);
   if (impl_.prepare != nullptr) impl_.prepare(operands);
   operands_ = std::move(operands);
-  witness_.reset();
-  if (impl_.is_watched) witness_.emplace(watched(), config_.device, config_.seed);
+  checker_.reset();
+  if (impl_.is_watched) checker_.emplace(watched(), config_.device, config_.seed);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Our kernels on LibTorch's tensors: as accurate as the libraries' kernels, and right for the strides that a model
 // gives them.
-#include "model/attention/flash_attention.hpp"
+#include "model/layers/flash_attention.hpp"
 
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/randn.h>

@@ -12,6 +12,9 @@
 
 namespace tbench::model {
 
+/// The dropout that ATen's fused operators are given.
+inline constexpr double kNoDropout = 0.0;
+
 struct FlashOptions {
   bool causal{};          // needs as many queries as keys
   double scale{};         // of q k^T

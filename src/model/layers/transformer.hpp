@@ -1,20 +1,10 @@
-// The transformer and its pre-norm block, made of whichever layers they are given, and the registry of implementations:
-// which variant of every layer each one takes. A new one is a function and a line in model_impl.cpp.
+// The transformer and its pre-norm block, made of whichever variants of the layers they are given.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "model/layers/attention.hpp"
 #include "model/layers/parameters.hpp"
-#include "model/registry.hpp"
-#include "model/training/model_passes.hpp"
-#include "model/training/optimizer.hpp"
-#include "tbench/model/model_case.hpp"
 
 namespace tbench::model {
 
@@ -39,30 +29,5 @@ struct LayerOps {
 /// @return        logits [batch, context, vocab_size]
 [[nodiscard]] at::Tensor transformer(const LayerOps& ops, const at::Tensor& tokens, const ModelWeights& weights,
                                      const AttentionTables& tables);
-
-/// An implementation has `ops`, and autograd makes its backward pass, or else `make_passes`.
-struct ModelImpl {
-  std::string name;
-  LayerOps ops{};
-  std::unique_ptr<ModelPasses> (*make_passes)(const PassesInputs& inputs){};
-  ParameterLayout layout;
-  AdamWVariant optimizer{};
-  /// Returns why the implementation does not support `config` on a device that exists and knows the precision. May be
-  /// null.
-  std::optional<std::string> (*unsupported_reason)(const ModelConfig& config);
-};
-
-[[nodiscard]] ModelImpl eager_impl();
-[[nodiscard]] ModelImpl sdpa_impl();
-[[nodiscard]] ModelImpl flash_impl();
-[[nodiscard]] ModelImpl fused_impl();
-[[nodiscard]] ModelImpl compiled_impl();
-
-/// All of them, in the order of model_impl_names().
-[[nodiscard]] Registry<ModelImpl>& model_impls();
-
-/// Returns the implementation that the case names.
-/// @throws  UsageError  as make_model_case()
-[[nodiscard]] const ModelImpl& checked_model_impl(const ModelConfig& config);
 
 }  // namespace tbench::model

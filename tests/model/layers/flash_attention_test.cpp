@@ -1,5 +1,5 @@
 // Tensors of LibTorch that our kernels refuse before they ask for a GPU.
-#include "model/attention/flash_attention.hpp"
+#include "model/layers/flash_attention.hpp"
 
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "model/attention/flash_attention.hpp"
+#include "model/layers/flash_attention.hpp"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

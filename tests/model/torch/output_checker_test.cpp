@@ -1,4 +1,4 @@
-#include "model/plugins/witness.hpp"
+#include "model/torch/output_checker.hpp"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/eq.h>
@@ -12,52 +12,52 @@
 namespace tbench::model {
 namespace {
 
-TEST(ChangeALittle, TurnsTheSignsOfOneIndexOfTheLastDimensionButOne) {
+TEST(Perturb, TurnsTheSignsOfOneIndexOfTheLastDimensionButOne) {
   std::mt19937_64 random{1};
   const at::Tensor tensor = at::ones({2, 3, 5, 7});
-  change_a_little(tensor, random);
+  perturb(tensor, random);
   const at::Tensor changed = tensor.eq(-1);
   EXPECT_EQ(changed.sum().item<std::int64_t>(), 2 * 3 * 7);
   EXPECT_EQ(changed.all(3).sum().item<std::int64_t>(), 2 * 3);
   EXPECT_EQ(changed.any(3).any(0).any(0).sum().item<std::int64_t>(), 1);
 }
 
-TEST(ChangeALittle, ReachesEveryIndexInTime) {
+TEST(Perturb, ReachesEveryIndexInTime) {
   std::mt19937_64 random{1};
   const at::Tensor tensor = at::ones({8, 2}, at::kBFloat16);
   at::Tensor reached = at::ones({8}, at::kBool).logical_not();
   for (int i = 0; i < 100; ++i) {
     const at::Tensor before = tensor.clone();
-    change_a_little(tensor, random);
+    perturb(tensor, random);
     reached.logical_or_(tensor.ne(before).any(1));
   }
   EXPECT_TRUE(reached.all().item<bool>());
 }
 
-TEST(ChangeALittle, KnowsVectorsScalarsIntegersAndFp8) {
+TEST(Perturb, KnowsVectorsScalarsIntegersAndFp8) {
   std::mt19937_64 random{1};
   const at::Tensor vector = at::ones({5});
-  change_a_little(vector, random);
+  perturb(vector, random);
   EXPECT_EQ(vector.sum().item<float>(), 3);
   const at::Tensor scalar = at::ones({});
-  change_a_little(scalar, random);
+  perturb(scalar, random);
   EXPECT_EQ(scalar.item<float>(), -1);
   const at::Tensor ids = at::arange(1000);
-  for (int i = 0; i < 10; ++i) change_a_little(ids, random);
+  for (int i = 0; i < 10; ++i) perturb(ids, random);
   EXPECT_FALSE(ids.equal(at::arange(1000)));
   EXPECT_TRUE(ids.ge(0).logical_and(ids.lt(1000)).all().item<bool>());
   const at::Tensor fp8 = at::ones({4, 4}).to(at::kFloat8_e4m3fn);
-  change_a_little(fp8, random);
+  perturb(fp8, random);
   EXPECT_EQ(fp8.to(at::kFloat).sum().item<float>(), 16 - 2 * 4);
 }
 
-TEST(ChangeALittle, CanBeTakenBack) {
+TEST(Perturb, CanBeTakenBack) {
   std::mt19937_64 random{1};
   for (const at::Tensor& tensor :
        {at::randn({3, 4}), at::randn({3, 4}).to(at::kFloat8_e4m3fn), at::arange(12), at::randn({5}), at::randn({})}) {
     const at::Tensor before = tensor.clone();
-    std::vector<SmallChange> changes;
-    for (int i = 0; i < 7; ++i) changes.push_back(change_a_little(tensor, random));
+    std::vector<Perturbation> changes;
+    for (int i = 0; i < 7; ++i) changes.push_back(perturb(tensor, random));
     EXPECT_FALSE(has_same_bytes(tensor, before));
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) change->undo();
     EXPECT_TRUE(has_same_bytes(tensor, before));
@@ -67,13 +67,13 @@ TEST(ChangeALittle, CanBeTakenBack) {
 /// y = x x^T, whose step may leave its output as it is.
 struct Square {
   at::Tensor x = at::randn({6, 4}), y = at::mm(x, x.t());
-  OutputWitness witness{{.operands = [this] { return OutputWitness::Tensors{x}; },
+  OutputChecker checker{{.operands = [this] { return OutputChecker::Tensors{x}; },
                          .outputs =
                              [this] {
-                               return OutputWitness::Tensors{y, at::Tensor{}};
+                               return OutputChecker::Tensors{y, at::Tensor{}};
                              },
                          .compare =
-                             [this](const OutputWitness::Tensors& copies) {
+                             [this](const OutputChecker::Tensors& copies) {
                                return compare_tensors("y", copies[0], at::mm(x, x.t()).to(at::kDouble),
                                                       {.absolute = 1e-4});
                              }},
@@ -81,39 +81,39 @@ struct Square {
                         1};
 
   void launch(bool works) {
-    witness.before();
+    checker.before();
     if (works) y.copy_(at::mm(x, x.t()));
-    witness.after();
+    checker.after();
   }
 };
 
-TEST(OutputWitness, AccusesNoHonestLaunchWhicheverItCopies) {
+TEST(OutputChecker, AccusesNoHonestLaunchWhicheverItCopies) {
   Square square;
   for (int launches = 1; launches <= 40; ++launches) {
     for (int i = 0; i < launches; ++i) square.launch(true);
-    EXPECT_TRUE(square.witness.verdict().passed) << launches;
+    EXPECT_TRUE(square.checker.verdict().passed) << launches;
   }
 }
 
-TEST(OutputWitness, SeesLaunchesThatDoNothing) {
+TEST(OutputChecker, SeesLaunchesThatDoNothing) {
   Square square;
   square.launch(true);
   for (int i = 0; i < 200; ++i) square.launch(false);
-  EXPECT_FALSE(square.witness.verdict().passed);
+  EXPECT_FALSE(square.checker.verdict().passed);
   square.launch(false);  // the first is always copied
-  EXPECT_FALSE(square.witness.verdict().passed);
+  EXPECT_FALSE(square.checker.verdict().passed);
 }
 
-TEST(OutputWitness, SeesWhatIsWrittenAfterTheLaunch) {
+TEST(OutputChecker, SeesWhatIsWrittenAfterTheLaunch) {
   Square square;
   square.launch(false);
   square.y.copy_(at::mm(square.x, square.x.t()));
-  EXPECT_FALSE(square.witness.verdict().passed);
+  EXPECT_FALSE(square.checker.verdict().passed);
 }
 
-TEST(OutputWitness, HasNoVerdictBeforeALaunch) {
+TEST(OutputChecker, HasNoVerdictBeforeALaunch) {
   Square square;
-  EXPECT_THROW(static_cast<void>(square.witness.verdict()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(square.checker.verdict()), std::logic_error);
 }
 
 }  // namespace

@@ -1,12 +1,13 @@
-#include "model/plugins/witness.hpp"
+#include "model/torch/output_checker.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 
-#include "model/plugins/plugin_family.hpp"
 #include "model/torch/torch_case.hpp"
 #include "tbench/cuda/device.hpp"
 
@@ -14,7 +15,10 @@ namespace tbench::model {
 
 namespace {
 
-constexpr std::uint64_t kLaunchesACopy = 8;
+constexpr std::uint64_t kLaunchesPerCopy = 8;
+
+/// Bytes of the GPU's L2 cache that note_persisting_l2_bytes() has found.
+std::optional<std::size_t> noted_persisting_l2_bytes;
 
 /// FP8 knows no arithmetic.
 void turn_signs(const at::Tensor& place) {
@@ -28,7 +32,7 @@ void turn_signs(const at::Tensor& place) {
 
 }  // namespace
 
-void SmallChange::undo() const {
+void Perturbation::undo() const {
   const at::NoGradGuard no_grad;
   if (before.defined()) {
     place.copy_(before);
@@ -37,14 +41,14 @@ void SmallChange::undo() const {
   }
 }
 
-SmallChange change_a_little(const at::Tensor& tensor, std::mt19937_64& random) {
+Perturbation perturb(const at::Tensor& tensor, std::mt19937_64& random) {
   const at::NoGradGuard no_grad;
   const at::Tensor all = tensor.dim() == 0 ? tensor.view({1}) : tensor;
   const std::int64_t dimension = all.dim() == 1 ? 0 : all.dim() - 2;
   const auto any_index = [&] {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(all.size(dimension)));
   };
-  SmallChange change{.place = all.narrow(dimension, any_index(), 1), .before = {}};
+  Perturbation change{.place = all.narrow(dimension, any_index(), 1), .before = {}};
   if (all.is_floating_point()) {
     turn_signs(change.place);
   } else {
@@ -54,19 +58,23 @@ SmallChange change_a_little(const at::Tensor& tensor, std::mt19937_64& random) {
   return change;
 }
 
-void OutputWitness::before() {
+void note_persisting_l2_bytes() {
+  if (!noted_persisting_l2_bytes) noted_persisting_l2_bytes = cuda::persisting_l2_bytes();
+}
+
+void OutputChecker::before() {
   with_out_of_memory_translated([this] {
-    for (const at::Tensor& operand : subject_.operands()) since_copy_.push_back(change_a_little(operand, random_));
+    for (const at::Tensor& operand : subject_.operands()) since_copy_.push_back(perturb(operand, random_));
   });
 }
 
-void OutputWitness::after() {
-  if (!copies_.empty() && random_() % kLaunchesACopy != 0) return;
+void OutputChecker::after() {
+  if (!copies_.empty() && random_() % kLaunchesPerCopy != 0) return;
   since_copy_.clear();
   with_out_of_memory_translated([this] { copy_outputs(); });
 }
 
-void OutputWitness::copy_outputs() {
+void OutputChecker::copy_outputs() {
   const at::NoGradGuard no_grad;
   const Tensors outputs = subject_.outputs();
   const bool is_first = copies_.size() != outputs.size();
@@ -81,21 +89,20 @@ void OutputWitness::copy_outputs() {
   }
 }
 
-Verification OutputWitness::verdict() {
-  if (copies_.empty()) throw std::logic_error{"a witness was asked before it had seen a launch"};
-  for (const SmallChange& change : std::views::reverse(since_copy_)) change.undo();
+Verification OutputChecker::verdict() {
+  if (copies_.empty()) throw std::logic_error{"an output checker has no verdict before it has seen a launch"};
+  for (const Perturbation& change : std::views::reverse(since_copy_)) change.undo();
   since_copy_.clear();
   Verification verdict;
   with_out_of_memory_translated([&] { verdict = subject_.compare(copies_); });
   copies_.clear();
   if (!verdict.passed || device_ != DeviceKind::kCuda) return verdict;
   const std::size_t bytes = cuda::persisting_l2_bytes();
-  if (const std::size_t before = persisting_l2_before_plugins().value_or(bytes); bytes != before) {
+  if (const std::size_t before = noted_persisting_l2_bytes.value_or(bytes); bytes != before) {
     verdict.passed = false;
     verdict.message = fmt::format(
         "the step changes what is set aside of the L2 cache for persisting lines (cudaLimitPersistingL2CacheSize) from "
-        "{} "
-        "to {} bytes: no other implementation has them",
+        "{} to {} bytes: no other implementation has them",
         before, bytes);
   }
   return verdict;

@@ -1,0 +1,16 @@
+// `compiled`: what torch.compile makes of the model with PyTorch's own functions, loaded from packages.
+#include "model/compiled/compiled_passes.hpp"
+#include "model/compiled/packages.hpp"
+#include "model/training/model_impl.hpp"
+
+namespace tbench::model {
+
+ModelImpl compiled_impl() {
+  return {.name = "compiled",
+          .make_passes = &make_compiled_passes,
+          .layout = {.fused_qkv = true},
+          .optimizer = AdamWVariant::kFused,
+          .unsupported_reason = &model_packages_refusal};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,22 @@
+// `eager`: operation by operation as the course's PyTorch code does it, AdamW as PyTorch's default on a GPU (foreach).
+#include "model/layers/attention.hpp"
+#include "model/layers/layers.hpp"
+#include "model/training/model_impl.hpp"
+
+namespace tbench::model {
+
+ModelImpl eager_impl() {
+  return {.name = "eager",
+          .ops = {.embedding = &eager_embedding,
+                  .rms_norm = &eager_rms_norm,
+                  .attention = &eager_attention,
+                  .feed_forward = &eager_swiglu,
+                  .cross_entropy = &eager_cross_entropy,
+                  .make_attention_tables = &make_eager_attention_tables},
+          .make_passes = nullptr,
+          .layout = {},
+          .optimizer = AdamWVariant::kForeach,
+          .unsupported_reason = nullptr};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,22 @@
+// `flash`: as `sdpa`, with our own fused attention kernels, forward and backward.
+#include "model/layers/attention.hpp"
+#include "model/layers/layers.hpp"
+#include "model/training/model_impl.hpp"
+
+namespace tbench::model {
+
+ModelImpl flash_impl() {
+  return {.name = "flash",
+          .ops = {.embedding = &fused_embedding,
+                  .rms_norm = &fused_rms_norm,
+                  .attention = &flash_fused_attention,
+                  .feed_forward = &fused_swiglu,
+                  .cross_entropy = &fused_cross_entropy,
+                  .make_attention_tables = &make_fused_attention_tables},
+          .make_passes = nullptr,
+          .layout = {.fused_qkv = true},
+          .optimizer = AdamWVariant::kFused,
+          .unsupported_reason = &flash_attention_refusal};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,27 @@
+// `fused`: the step written out over our own kernels and cuBLASLt's products, without autograd.
+#include <fmt/format.h>
+
+#include "model/fused/fused_passes.hpp"
+#include "model/training/model_impl.hpp"
+
+namespace tbench::model {
+namespace {
+
+std::optional<std::string> fused_unsupported_reason(const ModelConfig& config) {
+  if (auto reason = flash_attention_refusal(config)) return reason;
+  if (config.size.d_model <= kernels::kNormMaxWidth) return std::nullopt;
+  return fmt::format("our norm takes rows of up to {} elements, d_model is {}", kernels::kNormMaxWidth,
+                     config.size.d_model);
+}
+
+}  // namespace
+
+ModelImpl fused_impl() {
+  return {.name = "fused",
+          .make_passes = &make_fused_passes,
+          .layout = {.fused_qkv = true, .fused_gate_up = true},
+          .optimizer = AdamWVariant::kOwnKernel,
+          .unsupported_reason = &fused_unsupported_reason};
+}
+
+}  // namespace tbench::model

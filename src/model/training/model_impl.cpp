@@ -1,0 +1,42 @@
+#include "model/training/model_impl.hpp"
+
+#include <fmt/format.h>
+
+#include "model/layers/flash_attention.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+
+Registry<ModelImpl>& model_impls() {
+  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), fused_impl(), compiled_impl()}};
+  return impls;
+}
+
+const ModelImpl& checked_model_impl(const ModelConfig& config) {
+  const ModelImpl& impl = model_impls().at(config.impl);
+  const ModelSize& size = config.size;
+  for (const std::int64_t extent :
+       {size.d_model, size.d_ff, size.num_layers, size.num_heads, config.context, config.batch, config.vocab_size}) {
+    if (extent <= 0) throw UsageError{fmt::format("size:{}: the extent {} is not positive", size.name, extent)};
+  }
+  if (size.d_model % size.num_heads != 0 || size.head_dim() % 2 != 0) {
+    throw UsageError{fmt::format("size:{}: d_model {} over {} heads does not give an even head_dim", size.name,
+                                 size.d_model, size.num_heads)};
+  }
+  return impl;
+}
+
+std::optional<std::string> flash_attention_refusal(const ModelConfig& config) {
+  if (config.device == DeviceKind::kCpu) return "our kernels run on GPUs only";
+  return flash_unsupported_reason({.batch = config.batch,
+                                   .heads = config.size.num_heads,
+                                   .seq_q = config.context,
+                                   .seq_kv = config.context,
+                                   .head_dim = config.size.head_dim(),
+                                   .causal = true},
+                                  config.precision);
+}
+
+std::vector<std::string> model_impl_names() { return model_impls().names(); }
+
+}  // namespace tbench::model
