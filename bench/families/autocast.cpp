@@ -16,7 +16,7 @@ std::vector<CaseTable> tables() {
   std::vector<CaseTable> all;
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
     all.push_back(
-        {"dtypes", suite, true, {{"subject", model::autocast_subject_names()}, {"precision", kAutocastPrecisions}}});
+        {"dtypes", suite, true, {{"subject", model::autocast_module_names()}, {"precision", kAutocastPrecisions}}});
   }
   return all;
 }
@@ -26,11 +26,11 @@ std::vector<CaseTable> tables() {
 Family autocast_family() {
   return {
       .spec = {.name = "Autocast",
-               .keys = {{"subject", model::autocast_subject_names()}, {"precision", kAutocastPrecisions}},
+               .keys = {{"subject", model::autocast_module_names()}, {"precision", kAutocastPrecisions}},
                .tables = tables(),
                .invalid_reason = {}},
       .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
-        return model::make_autocast_case({.subject = model::parse_autocast_subject(id.at("subject")).value(),
+        return model::make_autocast_case({.subject = model::parse_autocast_module(id.at("subject")).value(),
                                           .precision = parse_enum<Precision>(id.at("precision")).value(),
                                           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
                                           .seed = context.seed});

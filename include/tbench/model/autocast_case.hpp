@@ -15,18 +15,18 @@
 
 namespace tbench::model {
 
-enum class AutocastSubject {
+enum class AutocastModule {
   kToy,         // the course's: fc1 [20 to 10], ReLU, LayerNorm, fc2 [10 to 5], cross entropy; 32 rows
   kTransformer  // the studies' transformer, operation by operation (`eager`): size tiny, one sequence of 16 tokens
 };
 
-[[nodiscard]] std::string_view to_string(AutocastSubject subject);
-[[nodiscard]] std::optional<AutocastSubject> parse_autocast_subject(std::string_view text);
+[[nodiscard]] std::string_view to_string(AutocastModule subject);
+[[nodiscard]] std::optional<AutocastModule> parse_autocast_module(std::string_view text);
 /// All names, in order.
-[[nodiscard]] std::vector<std::string> autocast_subject_names();
+[[nodiscard]] std::vector<std::string> autocast_module_names();
 
 struct AutocastConfig {
-  AutocastSubject subject{};
+  AutocastModule subject{};
   Precision precision{};  // kFp16 or kBf16
   DeviceKind device{};
   std::uint64_t seed{};

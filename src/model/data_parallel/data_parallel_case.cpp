@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/data_parallel/exchanges.hpp"
+#include "model/data_parallel/gradient_syncs.hpp"
 #include "model/torch/compare.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
@@ -63,10 +63,10 @@ class DataParallelCase final : public TorchCase {
     work.optimizer = optimizer_name(optimizer_variant(config_.model, impl_.optimizer));
     return work;
   }
-  std::vector<LiveTensor> live_tensors() const override { return live_tensors_of(built(trainer_), exchange_.get()); }
+  std::vector<LiveTensor> live_tensors() const override { return live_tensors_of(built(trainer_), sync_.get()); }
   std::map<std::string, double> counters() override {
     std::map<std::string, double> counters{
-        {"communication_bytes", exchange_ ? static_cast<double>(exchange_->step_bytes()) : 0.0}};
+        {"communication_bytes", sync_ ? static_cast<double>(sync_->step_bytes()) : 0.0}};
     if (graphed_) counters["capture_ms"] = to_milliseconds(graphed_->capture_time());
     return counters;
   }
@@ -80,11 +80,11 @@ class DataParallelCase final : public TorchCase {
  private:
   void do_build() override {
     graphed_.reset();
-    exchange_.reset();
+    sync_.reset();
     trainer_.reset();
     trainer_.emplace(config_.model, impl_);
-    exchange_ = make_exchange(config_.strategy, config_.bucket_bytes, *trainer_, group_);
-    trainer_->exchange_through(exchange_.get());
+    sync_ = make_gradient_sync(config_.strategy, config_.bucket_bytes, *trainer_, group_);
+    trainer_->synchronize_through(sync_.get());
     if (config_.model.exec == Execution::kGraph) graphed_.emplace(*trainer_);
   }
   Verification do_verify() override {
@@ -112,9 +112,9 @@ class DataParallelCase final : public TorchCase {
   Verification verify_step(std::uint64_t seed) {
     const auto step = [&](StepOutputs& outputs) {
       graphed_ ? graphed_->run(outputs) : make_checked_step(*trainer_, outputs);
-      if (exchange_) exchange_->show_gradients();
+      if (sync_) sync_->show_gradients();
     };
-    if (!exchange_) return verify_trainer(*trainer_, seed, step);
+    if (!sync_) return verify_trainer(*trainer_, seed, step);
     return verify_trainer(*trainer_, seed, step, group_);
   }
 
@@ -122,8 +122,8 @@ class DataParallelCase final : public TorchCase {
   ranks::Group& group_;
   ModelImpl impl_;
   std::optional<Trainer> trainer_;
-  std::unique_ptr<GradientExchange> exchange_;  // of the trainer; null: there is none
-  std::optional<GraphedStep> graphed_;          // of the trainer
+  std::unique_ptr<GradientSync> sync_;  // of the trainer; null: there is none
+  std::optional<GraphedStep> graphed_;  // of the trainer
 };
 
 std::optional<std::string> DataParallelCase::unsupported_reason() const {

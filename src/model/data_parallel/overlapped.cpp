@@ -1,4 +1,4 @@
-// The exchanges that go on beside backward: buckets of our own from autograd's hooks, and c10d's Reducer.
+// The gradient synchronizations that overlap backward: buckets of our own from autograd's hooks, and c10d's Reducer.
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "model/data_parallel/buckets.hpp"
-#include "model/data_parallel/exchanges.hpp"
+#include "model/data_parallel/gradient_syncs.hpp"
 #include "tbench/ranks/reducer.hpp"
 
 namespace tbench::model {
 namespace {
 
-class OverlappedExchange final : public GradientExchange {
+class OverlappedSync final : public GradientSync {
  public:
-  OverlappedExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes);
-  ~OverlappedExchange() override {
+  OverlappedSync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes);
+  ~OverlappedSync() override {
     for (const at::Tensor& leaf : leaves_) torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
   }
 
@@ -27,9 +27,9 @@ class OverlappedExchange final : public GradientExchange {
  private:
   /// Called when a leaf has its gradient.
   struct Hook final : torch::autograd::PostAccumulateGradHook {
-    Hook(OverlappedExchange& to_tell, std::size_t of_bucket) : owner{to_tell}, bucket{of_bucket} {}
+    Hook(OverlappedSync& to_tell, std::size_t of_bucket) : owner{to_tell}, bucket{of_bucket} {}
     void operator()(const at::Tensor& /*leaf*/) override { owner.gradient_came(bucket); }
-    OverlappedExchange& owner;
+    OverlappedSync& owner;
     std::size_t bucket;
   };
 
@@ -42,7 +42,7 @@ class OverlappedExchange final : public GradientExchange {
   std::vector<ranks::Pending> pending_;  // of the first buckets, in their order
 };
 
-OverlappedExchange::OverlappedExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
+OverlappedSync::OverlappedSync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
     : leaves_{trainer.parameters().leaves()}, buckets_{make_buckets(leaves_, bucket_bytes)}, group_{group} {
   for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
     for (const std::size_t leaf : buckets_[bucket].leaves) {
@@ -51,13 +51,13 @@ OverlappedExchange::OverlappedExchange(Trainer& trainer, ranks::Group& group, st
   }
 }
 
-void OverlappedExchange::average(const std::function<void()>& backward) {
+void OverlappedSync::average(const std::function<void()>& backward) {
   missing_.clear();
   pending_.clear();  // of a step that an error ended
   for (const Bucket& bucket : buckets_) missing_.push_back(bucket.leaves.size());
   backward();
   if (pending_.size() != buckets_.size()) {
-    throw std::logic_error{"strategy:overlapped: a parameter has got no gradient, and its bucket was not exchanged"};
+    throw std::logic_error{"strategy:overlapped: a parameter has got no gradient, and its bucket was not synchronized"};
   }
   for (ranks::Pending& one : pending_) one.wait();
   pending_.clear();
@@ -65,7 +65,7 @@ void OverlappedExchange::average(const std::function<void()>& backward) {
 
 /// Starts every bucket that is whole and whose turn it is: ranks must start them in one order, whichever gradient comes
 /// first.
-void OverlappedExchange::gradient_came(std::size_t bucket) {
+void OverlappedSync::gradient_came(std::size_t bucket) {
   --missing_.at(bucket);
   const at::NoGradGuard no_grad;
   while (pending_.size() < buckets_.size() && missing_[pending_.size()] == 0) {
@@ -76,9 +76,9 @@ void OverlappedExchange::gradient_came(std::size_t bucket) {
   }
 }
 
-class ReducerExchange final : public GradientExchange {
+class ReducerSync final : public GradientSync {
  public:
-  ReducerExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
+  ReducerSync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
       : reducer_{group, trainer.parameters().leaves(), bucket_bytes} {}
 
   void average(const std::function<void()>& backward) override { reducer_.average(backward); }
@@ -91,14 +91,12 @@ class ReducerExchange final : public GradientExchange {
 
 }  // namespace
 
-std::unique_ptr<GradientExchange> make_overlapped_exchange(Trainer& trainer, ranks::Group& group,
-                                                           std::int64_t bucket_bytes) {
-  return std::make_unique<OverlappedExchange>(trainer, group, bucket_bytes);
+std::unique_ptr<GradientSync> make_overlapped_sync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes) {
+  return std::make_unique<OverlappedSync>(trainer, group, bucket_bytes);
 }
 
-std::unique_ptr<GradientExchange> make_reducer_exchange(Trainer& trainer, ranks::Group& group,
-                                                        std::int64_t bucket_bytes) {
-  return std::make_unique<ReducerExchange>(trainer, group, bucket_bytes);
+std::unique_ptr<GradientSync> make_reducer_sync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes) {
+  return std::make_unique<ReducerSync>(trainer, group, bucket_bytes);
 }
 
 }  // namespace tbench::model

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "model/data_parallel/exchanges.hpp"
+#include "model/data_parallel/gradient_syncs.hpp"
 #include "model/data_parallel/scatter_plan.hpp"
 
 namespace tbench::model {
@@ -25,9 +25,9 @@ std::vector<ElementRange> places_in_whole(const Parameters& parameters) {
   return places;
 }
 
-class ShardedExchange final : public GradientExchange {
+class ShardedSync final : public GradientSync {
  public:
-  ShardedExchange(Trainer& trainer, ranks::Group& group)
+  ShardedSync(Trainer& trainer, ranks::Group& group)
       : parameters_{trainer.parameters()},
         group_{group},
         whole_{parameters_.whole()},
@@ -99,8 +99,8 @@ class ShardedExchange final : public GradientExchange {
 
 }  // namespace
 
-std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group) {
-  return std::make_unique<ShardedExchange>(trainer, group);
+std::unique_ptr<GradientSync> make_sharded_sync(Trainer& trainer, ranks::Group& group) {
+  return std::make_unique<ShardedSync>(trainer, group);
 }
 
 }  // namespace tbench::model

@@ -12,7 +12,7 @@ ModelImpl eager_impl() {
                   .attention = &eager_attention,
                   .feed_forward = &eager_swiglu,
                   .cross_entropy = &eager_cross_entropy,
-                  .make_attention_tables = &make_eager_attention_tables},
+                  .make_attention_constants = &make_eager_attention_constants},
           .make_passes = nullptr,
           .layout = {},
           .optimizer = AdamWVariant::kForeach,

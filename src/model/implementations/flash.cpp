@@ -12,7 +12,7 @@ ModelImpl flash_impl() {
                   .attention = &flash_fused_attention,
                   .feed_forward = &fused_swiglu,
                   .cross_entropy = &fused_cross_entropy,
-                  .make_attention_tables = &make_fused_attention_tables},
+                  .make_attention_constants = &make_fused_attention_constants},
           .make_passes = nullptr,
           .layout = {.fused_qkv = true},
           .optimizer = AdamWVariant::kFused,

@@ -20,7 +20,7 @@ ModelImpl fused_impl() {
   return {.name = "fused",
           .make_passes = &make_fused_passes,
           .layout = {.fused_qkv = true, .fused_gate_up = true},
-          .optimizer = AdamWVariant::kOwnKernel,
+          .optimizer = AdamWVariant::kFusedKernel,
           .unsupported_reason = &fused_unsupported_reason};
 }
 

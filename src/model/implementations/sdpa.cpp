@@ -45,7 +45,7 @@ ModelImpl sdpa_impl() {
                   .attention = &fused_attention,
                   .feed_forward = &fused_swiglu,
                   .cross_entropy = &fused_cross_entropy,
-                  .make_attention_tables = &make_fused_attention_tables},
+                  .make_attention_constants = &make_fused_attention_constants},
           .make_passes = nullptr,
           .layout = {.fused_qkv = true},
           .optimizer = AdamWVariant::kFused,

@@ -53,16 +53,16 @@ at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tens
 
 /// One matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], the output projection.
 at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v),
-                            const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+                            const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / tables.num_heads;
+  const std::int64_t head_dim = d_model / constants.num_heads;
   const at::Tensor qkv = in_range("attention.qkv", [&] {
                            return at::linear(x, weights.qkv);
-                         }).view({batch, context, 3, tables.num_heads, head_dim});
+                         }).view({batch, context, 3, constants.num_heads, head_dim});
   // Splits, not slices: the backward of a split is one concatenation, the backward of slices makes a zero-filled tensor
   // for each.
   const auto parts = qkv.split_with_sizes({2, 1}, 2);
-  const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], tables.rotation); }).unbind(2);
+  const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], constants.rotation); }).unbind(2);
   const at::Tensor attended = in_range("attention.core", [&] {
     return core(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
   });
@@ -73,21 +73,21 @@ at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Te
 
 }  // namespace
 
-AttentionTables make_eager_attention_tables(const AttentionTableConfig& config) {
-  AttentionTables tables;
-  tables.num_heads = config.num_heads;
-  tables.rope = make_rope_table(config.context, config.head_dim, config.options);
-  tables.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
-  tables.minus_infinity =
+AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config) {
+  AttentionConstants constants;
+  constants.num_heads = config.num_heads;
+  constants.rope = make_rope_table(config.context, config.head_dim, config.options);
+  constants.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
+  constants.minus_infinity =
       at::scalar_tensor(-std::numeric_limits<double>::infinity(), config.options.dtype(config.score_dtype));
-  return tables;
+  return constants;
 }
 
-AttentionTables make_fused_attention_tables(const AttentionTableConfig& config) {
-  AttentionTables tables;
-  tables.num_heads = config.num_heads;
-  tables.rotation = make_rope_rotation(config.context, config.head_dim, config.options);
-  return tables;
+AttentionConstants make_fused_attention_constants(const AttentionConstantsConfig& config) {
+  AttentionConstants constants;
+  constants.num_heads = config.num_heads;
+  constants.rotation = make_rope_rotation(config.context, config.head_dim, config.options);
+  return constants;
 }
 
 at::Tensor eager_softmax(const at::Tensor& x) {
@@ -95,19 +95,19 @@ at::Tensor eager_softmax(const at::Tensor& x) {
   return exponentials.div(exponentials.sum(-1, /*keepdim=*/true));
 }
 
-at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / tables.num_heads;
+  const std::int64_t head_dim = d_model / constants.num_heads;
   const auto project = [&](const at::Tensor& weight) {
     return in_range("attention.qkv", [&] { return at::linear(x, weight); })
-        .view({batch, context, tables.num_heads, head_dim})
+        .view({batch, context, constants.num_heads, head_dim})
         .transpose(1, 2);
   };
   const auto rope = [&](const char* name, const at::Tensor& projected) {
-    return in_range(name, [&] { return eager_rope(projected, tables.rope); });
+    return in_range(name, [&] { return eager_rope(projected, constants.rope); });
   };
   const auto mask = [&](const at::Tensor& unmasked) {
-    return in_range("attention.scores", [&] { return at::where(tables.mask, unmasked, tables.minus_infinity); });
+    return in_range("attention.scores", [&] { return at::where(constants.mask, unmasked, constants.minus_infinity); });
   };
   const auto softmax = [](const at::Tensor& masked) {
     return in_range("attention.softmax", [&] { return eager_softmax(masked); });
@@ -125,12 +125,13 @@ at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
   return in_range("attention.out_proj", [&] { return at::linear(attended, weights.output); });
 }
 
-at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
-  return attention_around(&attend, x, weights, tables);
+at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
+  return attention_around(&attend, x, weights, constants);
 }
 
-at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
-  return attention_around(&attend_flash, x, weights, tables);
+at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights,
+                                 const AttentionConstants& constants) {
+  return attention_around(&attend_flash, x, weights, constants);
 }
 
 }  // namespace tbench::model

@@ -12,22 +12,22 @@ namespace tbench::model {
 struct LayerOps {
   at::Tensor (*embedding)(const at::Tensor& weight, const at::Tensor& tokens);
   at::Tensor (*rms_norm)(const at::Tensor& x, const at::Tensor& weight);
-  at::Tensor (*attention)(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables);
+  at::Tensor (*attention)(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants);
   at::Tensor (*feed_forward)(const at::Tensor& x, const FeedForwardWeights& weights);
   at::Tensor (*cross_entropy)(const at::Tensor& logits, const at::Tensor& targets);
-  AttentionTables (*make_attention_tables)(const AttentionTableConfig& config);
+  AttentionConstants (*make_attention_constants)(const AttentionConstantsConfig& config);
 };
 
 /// One block: x + attention(norm(x)), then x + feed_forward(norm(x)).
 /// @param x  [batch, context, d_model], the residual stream
 /// @return   the same shape and dtype
 [[nodiscard]] at::Tensor block(const LayerOps& ops, const at::Tensor& x, const BlockWeights& weights,
-                               const AttentionTables& tables);
+                               const AttentionConstants& constants);
 
 /// Embedding, blocks, final norm, separate LM head.
 /// @param tokens  [batch, context] int64
 /// @return        logits [batch, context, vocab_size]
 [[nodiscard]] at::Tensor transformer(const LayerOps& ops, const at::Tensor& tokens, const ModelWeights& weights,
-                                     const AttentionTables& tables);
+                                     const AttentionConstants& constants);
 
 }  // namespace tbench::model

@@ -43,7 +43,7 @@ std::string optimizer_name(AdamWVariant variant) {
       return "adamw_foreach";
     case AdamWVariant::kFused:
       return "adamw_fused";
-    case AdamWVariant::kOwnKernel:
+    case AdamWVariant::kFusedKernel:
       break;
   }
   return "adamw_own";
@@ -62,7 +62,7 @@ AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOpti
     // 1 - beta2 = 0.001 takes the digits that float32 does not have.
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kDouble).requires_grad(false));
   }
-  if (variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kOwnKernel) {
+  if (variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kFusedKernel) {
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kFloat).requires_grad(false));
     all_steps_.assign(parameters_.size(), device_steps_);
   }
@@ -77,7 +77,7 @@ void AdamW::reset() {
 }
 
 void AdamW::step(const at::Tensor& found_inf) {
-  const bool skips = variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kOwnKernel;
+  const bool skips = variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kFusedKernel;
   if (found_inf.defined() && !skips) {
     throw std::invalid_argument{"AdamW::step: the foreach variants cannot skip a step on the device"};
   }
@@ -93,8 +93,8 @@ void AdamW::step(const at::Tensor& found_inf) {
     case AdamWVariant::kFused:
       step_fused(found_inf);
       break;
-    case AdamWVariant::kOwnKernel:
-      step_own_kernel(found_inf);
+    case AdamWVariant::kFusedKernel:
+      step_fused_kernel(found_inf);
       break;
   }
   gradients_.clear();
@@ -144,13 +144,13 @@ void AdamW::step_fused(const at::Tensor& found_inf) {
 
 void AdamW::keep_up_to_date(const std::vector<at::Tensor>& copies) {
   if (copies.empty()) return;
-  if (variant_ != AdamWVariant::kOwnKernel || copies.size() != parameters_.size()) {
+  if (variant_ != AdamWVariant::kFusedKernel || copies.size() != parameters_.size()) {
     throw std::invalid_argument{"AdamW: copies are written by our own kernel alone, one of each parameter"};
   }
   copies_ = copies;
 }
 
-void AdamW::step_own_kernel(const at::Tensor& found_inf) {
+void AdamW::step_fused_kernel(const at::Tensor& found_inf) {
   device_steps_.add_(1);
   update(all_of(parameters_), found_inf, /*max_blocks=*/{});
   if (found_inf.defined()) device_steps_.sub_(found_inf);
@@ -170,12 +170,12 @@ void AdamW::update(std::span<const std::size_t> parameters, const at::Tensor& fo
                     .copy = copies_.empty() ? nullptr : copies_[i].data_ptr(),
                     .count = parameters_[i].numel()});
   }
-  launch_own_kernel(short_tensors, Precision::kBf16, found_inf, max_blocks);
-  launch_own_kernel(tensors, Precision::kFp32, found_inf, max_blocks);
+  launch_fused_kernel(short_tensors, Precision::kBf16, found_inf, max_blocks);
+  launch_fused_kernel(tensors, Precision::kFp32, found_inf, max_blocks);
 }
 
-void AdamW::launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
-                              const at::Tensor& found_inf, std::optional<int> max_blocks) const {
+void AdamW::launch_fused_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
+                                const at::Tensor& found_inf, std::optional<int> max_blocks) const {
   const bool is_half = !copies_.empty() && copies_.front().scalar_type() == at::kHalf;
   kernels::adamw(tensors,
                  {.learning_rate = options_.learning_rate,
@@ -191,11 +191,11 @@ void AdamW::launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, 
                  c10::cuda::getCurrentCUDAStream(), max_blocks);
 }
 
-AdamW::StepInParts::StepInParts(AdamW& optimizer) : optimizer_{optimizer}, left_{all_of(optimizer.parameters_)} {
-  if (!optimizer.steps_in_parts()) throw std::invalid_argument{"AdamW: our own kernel alone makes a step in parts"};
+AdamW::ChunkedStep::ChunkedStep(AdamW& optimizer) : optimizer_{optimizer}, left_{all_of(optimizer.parameters_)} {
+  if (!optimizer.steps_in_chunks()) throw std::invalid_argument{"AdamW: our own kernel alone makes a step in parts"};
 }
 
-void AdamW::StepInParts::update(std::span<const std::size_t> parameters, int max_blocks) {
+void AdamW::ChunkedStep::update(std::span<const std::size_t> parameters, int max_blocks) {
   for (const std::size_t parameter : parameters) {
     const auto found = std::ranges::lower_bound(left_, parameter);
     if (found == left_.end() || *found != parameter) {
@@ -208,13 +208,13 @@ void AdamW::StepInParts::update(std::span<const std::size_t> parameters, int max
   optimizer_.update(parameters, {}, max_blocks);
 }
 
-void AdamW::StepInParts::finish() {
+void AdamW::ChunkedStep::finish() {
   count();
   optimizer_.update(std::exchange(left_, {}), {}, /*max_blocks=*/{});
 }
 
 /// Once a step, on the stream of its first part.
-void AdamW::StepInParts::count() {
+void AdamW::ChunkedStep::count() {
   if (std::exchange(is_counted_, true)) return;
   const at::NoGradGuard no_grad;
   optimizer_.device_steps_.add_(1);

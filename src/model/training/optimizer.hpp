@@ -18,8 +18,8 @@ namespace tbench::model {
 
 /// kForeachOnDevice counts its steps on the device, as torch.optim.AdamW(foreach=True, capturable=True) does: a CUDA
 /// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
-/// kOwnKernel is the kernel of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
-enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kOwnKernel };
+/// kFusedKernel is the kernel of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
+enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kFusedKernel };
 
 /// Work::optimizer: adamw_foreach of both foreach variants, adamw_fused, adamw_own.
 [[nodiscard]] std::string optimizer_name(AdamWVariant variant);
@@ -43,10 +43,10 @@ class AdamW {
   ///                   neither. The foreach operations would need the host to look at it.
   /// @throws           std::invalid_argument for `found_inf` with a foreach variant
   void step(const at::Tensor& found_inf = {});
-  class StepInParts;
+  class ChunkedStep;
   /// Whether a step can be made in parts.
-  [[nodiscard]] bool steps_in_parts() const { return variant_ == AdamWVariant::kOwnKernel; }
-  /// 16-bit copies of the parameters, in their order, which every step is to write: kOwnKernel alone.
+  [[nodiscard]] bool steps_in_chunks() const { return variant_ == AdamWVariant::kFusedKernel; }
+  /// 16-bit copies of the parameters, in their order, which every step is to write: kFusedKernel alone.
   /// @throws  std::invalid_argument  for copies with another variant, or of another number than there are parameters
   void keep_up_to_date(const std::vector<at::Tensor>& copies);
   /// Back to the state before the first step.
@@ -64,12 +64,12 @@ class AdamW {
   void step_foreach();
   void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
-  void step_own_kernel(const at::Tensor& found_inf);
+  void step_fused_kernel(const at::Tensor& found_inf);
   /// Updates parameters in a step that is counted already.
   void update(std::span<const std::size_t> parameters, const at::Tensor& found_inf,
               std::optional<int> max_blocks) const;
-  void launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
-                         const at::Tensor& found_inf, std::optional<int> max_blocks) const;
+  void launch_fused_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
+                           const at::Tensor& found_inf, std::optional<int> max_blocks) const;
 
   AdamWVariant variant_;
   AdamWOptions options_;
@@ -85,12 +85,12 @@ class AdamW {
 
 /// Lives as long as one step: parameters whose gradients there are before the others' are updated beside other work,
 /// and the rest at its end. The same bits as AdamW::step() of these gradients.
-class AdamW::StepInParts {
+class AdamW::ChunkedStep {
  public:
   /// Enqueues nothing.
   /// @param optimizer  one that steps in parts, which outlives this
   /// @throws           std::invalid_argument  for another one
-  explicit StepInParts(AdamW& optimizer);
+  explicit ChunkedStep(AdamW& optimizer);
 
   /// Updates some parameters on the current stream.
   /// @param parameters  numbers of some that this step has not updated, with gradients

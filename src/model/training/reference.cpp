@@ -15,10 +15,10 @@ namespace {
 
 std::size_t first_of_block(std::size_t layer) { return 1 + kBlockParameters * layer; }
 
-at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors, const AttentionTables& tables) {
+at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors, const AttentionConstants& constants) {
   static const LayerOps ops = eager_impl().ops;
   return block(ops, x, block_weights(std::span<const at::Tensor, kBlockParameters>{tensors.data(), kBlockParameters}),
-               tables);
+               constants);
 }
 
 /// Row `row` of a batch, itself a batch.
@@ -54,11 +54,11 @@ Reference::Reference(const ModelConfig& config, const Parameters& parameters, st
       dtype_{dtype},
       rows_{rows},
       num_layers_{static_cast<std::size_t>(config.size.num_layers)} {
-  tables_ = make_eager_attention_tables({.context = config.context,
-                                         .num_heads = config.size.num_heads,
-                                         .head_dim = config.size.head_dim(),
-                                         .options = parameters.named().front().value.options().dtype(dtype),
-                                         .score_dtype = dtype});
+  constants_ = make_eager_attention_constants({.context = config.context,
+                                               .num_heads = config.size.num_heads,
+                                               .head_dim = config.size.head_dim(),
+                                               .options = parameters.named().front().value.options().dtype(dtype),
+                                               .score_dtype = dtype});
 }
 
 at::Tensor Reference::initial(std::size_t index) const {
@@ -80,7 +80,7 @@ void Reference::forward(const at::Tensor& tokens, const LogitsVisitor& visit) {
     const std::vector<at::Tensor> weights = initial_block(layer);
     std::vector<at::Tensor> rows;
     for (std::int64_t first = 0; first < tokens.size(0); first += rows_) {
-      rows.push_back(run_block(rows_of(inputs_.back(), first, rows_), weights, tables_));
+      rows.push_back(run_block(rows_of(inputs_.back(), first, rows_), weights, constants_));
     }
     inputs_.push_back(at::cat(rows));
   }
@@ -132,7 +132,7 @@ at::Tensor Reference::backward_block(std::size_t layer, const at::Tensor& gradie
   for (std::int64_t first = 0; first < gradient.size(0); first += rows_) {
     std::vector<at::Tensor> inputs = weights;
     inputs.push_back(rows_of(inputs_[layer], first, rows_).detach().requires_grad_(true));
-    const at::Tensor y = run_block(inputs.back(), weights, tables_);
+    const at::Tensor y = run_block(inputs.back(), weights, constants_);
     const auto gradients = torch::autograd::grad({y}, inputs, {rows_of(gradient, first, rows_)});
     for (std::size_t i = 0; i < kBlockParameters; ++i) add_to(sums[i], gradients[i]);
     rows.push_back(gradients.back());

@@ -17,7 +17,7 @@
 namespace tbench::model {
 namespace {
 
-AttentionTableConfig table_config(const ModelConfig& config, const at::TensorOptions& options) {
+AttentionConstantsConfig constants_config(const ModelConfig& config, const at::TensorOptions& options) {
   return {.context = config.context,
           .num_heads = config.size.num_heads,
           .head_dim = config.size.head_dim(),
@@ -39,7 +39,7 @@ std::vector<at::Tensor> optimized_by(const BatchPart& part, const Parameters& pa
 
 AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) {
   // The foreach optimizers cannot skip a step on the device: see AdamW::step.
-  if (variant == AdamWVariant::kOwnKernel) return variant;
+  if (variant == AdamWVariant::kFusedKernel) return variant;
   if (config.precision == Precision::kFp16) return AdamWVariant::kFused;
   const bool counts_on_host = variant == AdamWVariant::kForeach;
   return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
@@ -55,7 +55,8 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
     passes_ = impl_.make_passes(
         {.config = config_, .parameters = parameters_, .loss_scale = scaler_ ? scaler_->device_scale() : at::Tensor{}});
   } else {
-    tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
+    constants_ =
+        impl_.ops.make_attention_constants(constants_config(config_, parameters_.named().front().value.options()));
   }
   if (config_.pass == Pass::kTrainStep) {
     optimized_ = optimized_by(config_.part, parameters_, impl_.layout);
@@ -90,7 +91,7 @@ void Trainer::fill_tokens(std::uint64_t seed) {
 at::Tensor Trainer::logits(const at::Tensor& tokens) const {
   if (passes_) return passes_->logits(tokens);
   const AutocastScope autocast{config_.precision, device_.type()};
-  return transformer(impl_.ops, tokens, parameters_.weights(), tables_);
+  return transformer(impl_.ops, tokens, parameters_.weights(), constants_);
 }
 
 at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets) const {
@@ -104,7 +105,7 @@ at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets, St
     return made.loss;
   }
   const AutocastScope autocast{config_.precision, device_.type()};
-  const at::Tensor logits = transformer(impl_.ops, tokens, parameters_.weights(), tables_);
+  const at::Tensor logits = transformer(impl_.ops, tokens, parameters_.weights(), constants_);
   const at::Tensor value = cuda::in_range("loss", [&] { return impl_.ops.cross_entropy(logits, targets); });
   if (outputs != nullptr) *outputs = {.logits = logits.detach(), .loss = value.detach()};
   return value;
@@ -125,7 +126,7 @@ void Trainer::backward(const at::Tensor& loss, const UpdateHook& update) {
 
 bool Trainer::updates_in_backward() const {
   // fp16 knows of a skip, and several ranks of the gradients' mean, when backward is over.
-  return passes_ && optimizer_ && optimizer_->steps_in_parts() && !scaler_ && exchange_ == nullptr &&
+  return passes_ && optimizer_ && optimizer_->steps_in_chunks() && !scaler_ && sync_ == nullptr &&
          impl_.layout.shares == 0;
 }
 
@@ -152,10 +153,10 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
     return;
   }
   if (!passes_) parameters_.clear_gradients();
-  if (exchange_ != nullptr) exchange_->begin_step();
+  if (sync_ != nullptr) sync_->begin_step();
   at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
   mark_phase(phases);
-  std::optional<AdamW::StepInParts> in_parts;
+  std::optional<AdamW::ChunkedStep> in_parts;
   UpdateHook update;
   if (updates_in_backward()) {
     stepped_ = true;
@@ -163,15 +164,15 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
     update = [&](std::span<const std::size_t> leaves, int max_blocks) { in_parts->update(leaves, max_blocks); };
   }
   cuda::in_range("BACKWARD", [&] {
-    if (exchange_ == nullptr) return backward(value, update);
-    exchange_->average([&] { backward(value); });
+    if (sync_ == nullptr) return backward(value, update);
+    sync_->average([&] { backward(value); });
   });
   mark_phase(phases);
   if (config_.pass != Pass::kTrainStep) return;
   value.reset();
   cuda::in_range("OPTIMIZER", [&] {
     in_parts ? in_parts->finish() : optimize();
-    if (exchange_ != nullptr) exchange_->share_parameters();
+    if (sync_ != nullptr) sync_->share_parameters();
   });
   mark_phase(phases);
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/layers/parameters.hpp"
-#include "model/training/gradient_exchange.hpp"
+#include "model/training/gradient_sync.hpp"
 #include "model/training/model_impl.hpp"
 #include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
@@ -47,9 +47,9 @@ class Trainer {
   void backward(const at::Tensor& loss) { backward(loss, {}); }
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
-  /// Has every step from now on exchange its gradients; null: none does.
-  /// @param exchange  outlives its use here
-  void exchange_through(GradientExchange* exchange) { exchange_ = exchange; }
+  /// Has every step from now on synchronize its gradients; null: none does.
+  /// @param sync  outlives its use here
+  void synchronize_through(GradientSync* sync) { sync_ = sync; }
   /// Tells the passes that parameters were given values, and not by the optimizer.
   void parameters_changed() {
     if (passes_) passes_->parameters_changed();
@@ -94,12 +94,12 @@ class Trainer {
   const ModelImpl& impl_;
   at::Device device_;
   Parameters parameters_;
-  AttentionTables tables_;
+  AttentionConstants constants_;
   std::optional<GradScaler> scaler_;
   std::unique_ptr<ModelPasses> passes_;
   std::vector<at::Tensor> optimized_;
   std::optional<AdamW> optimizer_;
-  GradientExchange* exchange_{};
+  GradientSync* sync_{};
   at::Tensor tokens_, targets_;
   std::vector<at::Tensor> gradients_;  // filled while unscaling; a member to keep its capacity
   bool stepped_{};

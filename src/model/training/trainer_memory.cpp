@@ -22,7 +22,7 @@ void add_gradients(std::vector<LiveTensor>& live, const std::vector<at::Tensor>&
 
 }  // namespace
 
-std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientExchange* exchange) {
+std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientSync* sync) {
   std::vector<LiveTensor> live;
   for (const at::Tensor& leaf : trainer.parameters().leaves()) add_live(live, leaf, "parameters");
   add_live(live, trainer.tokens(), "inputs");
@@ -30,7 +30,7 @@ std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientEx
   if (trainer.optimizer() != nullptr) {
     for (const at::Tensor& tensor : trainer.optimizer()->state()) add_live(live, tensor, "optimizer_state");
   }
-  if (exchange != nullptr) add_bytes(live, exchange->held_bytes(), "communication_buffers");
+  if (sync != nullptr) add_bytes(live, sync->held_bytes(), "communication_buffers");
   if (const std::optional<HeldBytes> planned = trainer.planned_bytes()) {
     add_bytes(live, planned->copies, "casts");
     add_bytes(live, planned->gradients, "gradients");

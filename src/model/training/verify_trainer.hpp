@@ -89,7 +89,7 @@ class Reference {
   at::ScalarType dtype_;
   std::int64_t rows_;
   std::size_t num_layers_;
-  AttentionTables tables_;
+  AttentionConstants constants_;
   at::Tensor tokens_;
   std::vector<at::Tensor> inputs_;  // of every block, and of the final norm: [rows, context, d_model]
 };

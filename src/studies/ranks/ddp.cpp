@@ -45,13 +45,13 @@ std::optional<double> over_reducer(const StudyCase& of) {
   return reducer && own ? std::optional{*own / *reducer} : std::nullopt;
 }
 
-std::optional<double> lone_peak(const StudyCase& of) {
+std::optional<double> isolated_peak(const StudyCase& of) {
   const auto peak = counter_of(of, DdpStrategy::kNone, "peak_allocated_bytes");
   return peak ? std::optional{*peak / kMebi} : std::nullopt;
 }
 
 std::optional<double> saved(const StudyCase& of) {
-  const auto alone = lone_peak(of);
+  const auto alone = isolated_peak(of);
   const auto own = median_of(of.records, "peak_allocated_bytes");
   return alone && own ? std::optional{*alone - *own / kMebi} : std::nullopt;
 }
@@ -83,7 +83,7 @@ std::vector<StudyRow> prediction_rows(const StudyCase& none) {
                     .values = {to_milliseconds(step.prediction.step),
                                step.measured ? std::optional{to_milliseconds(*step.measured)} : std::nullopt,
                                step.error_percent(), to_milliseconds(step.prediction.communication),
-                               to_milliseconds(step.prediction.exposed), 100 * (step.lone / step.prediction.step)},
+                               to_milliseconds(step.prediction.exposed), 100 * (step.isolated / step.prediction.step)},
                     .detail = (step.measured ? "" : "prediction alone; ") + from +
                               (step.is_host_bound ? "; the host limits it" : "")});
   }
@@ -130,7 +130,7 @@ StudyTable sharding_table() {
               "moments. The rest is buffers",
           .spread = {},
           .columns = {mebibytes_column("peak MiB", "peak_allocated_bytes"),
-                      of_case("none's MiB", lone_peak, &render::format_thousands),
+                      of_case("none's MiB", isolated_peak, &render::format_thousands),
                       of_case("saved MiB", saved, &render::format_thousands),
                       of_case("by the count MiB", saved_by_count, &render::format_thousands)},
           .only = {{"strategy", "sharded_optimizer"}},

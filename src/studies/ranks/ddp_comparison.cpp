@@ -37,12 +37,12 @@ std::optional<Seconds> time_of(const StudyMeasurements& all, const CaseId& id) {
   return milliseconds ? std::optional{Seconds{*milliseconds * kMilli}} : std::nullopt;
 }
 
-std::optional<LoneStep> lone_step(std::span<const Record* const> records) {
+std::optional<IsolatedStep> isolated_step(std::span<const Record* const> records) {
   const auto step = median_of(records, "median_ms");
   const auto backward = median_of(records, "backward_ms");
   const auto optimizer = median_of(records, "optimizer_ms");
   if (!step || !backward || !optimizer) return std::nullopt;
-  return LoneStep{.step = {*step * kMilli}, .backward = {*backward * kMilli}, .optimizer = {*optimizer * kMilli}};
+  return IsolatedStep{.step = {*step * kMilli}, .backward = {*backward * kMilli}, .optimizer = {*optimizer * kMilli}};
 }
 
 /// Returns the times of float32 collectives: the time of an operation depends on its bytes, and hardly on their type.
@@ -137,8 +137,8 @@ std::optional<double> PredictedStep::error_percent() const {
 std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
   const CaseId& id = none.records.front()->id;
   const std::optional<ModelSize> size = size_of(id, none.all.sizes);
-  const std::optional<LoneStep> lone = lone_step(none.records);
-  if (!size || !lone) return {};
+  const std::optional<IsolatedStep> isolated = isolated_step(none.records);
+  if (!size || !isolated) return {};
   const CollectiveTimes times = measured_collectives(none.all);
   const std::vector<GradientTensor> gradients =
       gradient_order(*size, id.int_at("ctx"), id.int_at("batch"), layout_of(id.at("impl")));
@@ -151,7 +151,7 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
     const double bucket = of.find("bucket_mib") == nullptr ? 0 : kMebi * static_cast<double>(of.int_at("bucket_mib"));
     const std::optional<double> cost = cost_near(none.all, id, bucket);
     for (const std::int64_t gpus : gpus_from(id.int_at("gpus"))) {
-      const auto prediction = predict_step(*lone,
+      const auto prediction = predict_step(*isolated,
                                            {.strategy = *strategy,
                                             .gpus = gpus,
                                             .gradients = gradients,
@@ -165,7 +165,7 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
       steps.push_back({.id = measured,
                        .gpus = gpus,
                        .is_extrapolated = times.source(operation_of(*strategy), gpus) != gpus,
-                       .lone = lone->step,
+                       .isolated = isolated->step,
                        .prediction = *prediction,
                        .measured = time_of(none.all, measured),
                        .is_host_bound = is_host_bound(none.records) || is_host_bound(none.all.records_of(measured))});

@@ -24,16 +24,16 @@ struct PredictedStep {
   CaseId id;  // of the case that would measure it
   std::int64_t gpus{};
   bool is_extrapolated{};  // beyond the numbers of GPUs whose collectives were measured
-  Seconds lone;            // step of one GPU by itself
+  Seconds isolated;        // step of one GPU by itself
   DdpPrediction prediction;
   std::optional<Seconds> measured;  // the median of its own records
-  bool is_host_bound{};             // the host limits the lone step or the measured one: no prediction knows of it
+  bool is_host_bound{};             // the host limits the isolated step or the measured one: no prediction knows of it
 
   /// The error of the prediction, in percent of the measured time.
   [[nodiscard]] std::optional<double> error_percent() const;
 };
 
-/// Every strategy, with the GPUs of the lone step's run and with kPredictedGpus more of them.
+/// Every strategy, with the GPUs of the isolated step's run and with kPredictedGpus more of them.
 /// @param none  a case of `strategy:none`
 /// @return      empty where its records have no phases, or nothing was measured of the collectives that it takes
 [[nodiscard]] std::vector<PredictedStep> predicted_steps(const StudyCase& none);

@@ -83,7 +83,8 @@ Seconds copy_time(const DdpPlan& plan, double bytes) {
 }
 
 /// All but flat and sharded_optimizer: each bucket is exchanged once it is ready and the one before has ended.
-std::optional<DdpPrediction> in_buckets(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+std::optional<DdpPrediction> in_buckets(const IsolatedStep& isolated, const DdpPlan& plan,
+                                        const CollectiveTimes& times) {
   const bool is_overlapped = plan.strategy == DdpStrategy::kOverlapped || plan.strategy == DdpStrategy::kReducer;
   const bool is_copied = plan.strategy != DdpStrategy::kNaive;
   Seconds communication;
@@ -93,21 +94,21 @@ std::optional<DdpPrediction> in_buckets(const LoneStep& lone, const DdpPlan& pla
     const std::optional<Seconds> time = times.time(CollectiveOp::kAllReduce, plan.gpus, bucket.bytes);
     if (!time) return std::nullopt;
     if (is_copied) copies = copies + copy_time(plan, bucket.bytes);
-    const Seconds ready = lone.backward * (is_overlapped ? bucket.backward_share : 1) + copies;
+    const Seconds ready = isolated.backward * (is_overlapped ? bucket.backward_share : 1) + copies;
     end = std::max(ready, end) + *time;
     communication = communication + *time;
   }
-  const Seconds exposed = std::max(Seconds{}, end - (lone.backward + copies));
+  const Seconds exposed = std::max(Seconds{}, end - (isolated.backward + copies));
   const Seconds taken = (communication - exposed) * (is_overlapped ? plan.overlap_cost.value_or(0) : 0);
   return DdpPrediction{
-      .step = lone.step + copies + exposed + taken, .communication = communication, .exposed = exposed};
+      .step = isolated.step + copies + exposed + taken, .communication = communication, .exposed = exposed};
 }
 
-std::optional<DdpPrediction> flat(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+std::optional<DdpPrediction> flat(const IsolatedStep& isolated, const DdpPlan& plan, const CollectiveTimes& times) {
   const double bytes = elements_of(plan) * plan.gradient_bytes;
   const std::optional<Seconds> time = times.time(CollectiveOp::kAllReduce, plan.gpus, bytes);
   if (!time) return std::nullopt;
-  return all_exposed(lone.step + copy_time(plan, bytes) * 2, *time);
+  return all_exposed(isolated.step + copy_time(plan, bytes) * 2, *time);
 }
 
 /// In parts of kScatterBytes, one after the other.
@@ -120,14 +121,15 @@ std::optional<Seconds> reduce_scatter_time(const DdpPlan& plan, const Collective
   return *of_part * whole_parts + (rest > 0 ? *of_rest : Seconds{});
 }
 
-std::optional<DdpPrediction> sharded(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+std::optional<DdpPrediction> sharded(const IsolatedStep& isolated, const DdpPlan& plan, const CollectiveTimes& times) {
   const double elements = elements_of(plan);
   const double bytes = elements * plan.gradient_bytes;
   const auto scattered = reduce_scatter_time(plan, times, bytes);
   const auto gathered = times.time(CollectiveOp::kAllGather, plan.gpus, elements * kParameterBytes);
   if (!scattered || !gathered) return std::nullopt;
-  const Seconds own_optimizer = lone.optimizer / static_cast<double>(plan.gpus);
-  return all_exposed(lone.step - lone.optimizer + own_optimizer + copy_time(plan, bytes), *scattered + *gathered);
+  const Seconds own_optimizer = isolated.optimizer / static_cast<double>(plan.gpus);
+  return all_exposed(isolated.step - isolated.optimizer + own_optimizer + copy_time(plan, bytes),
+                     *scattered + *gathered);
 }
 
 }  // namespace
@@ -180,20 +182,21 @@ std::vector<GradientBucket> gradient_buckets(std::span<const GradientTensor> gra
   return buckets;
 }
 
-std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+std::optional<DdpPrediction> predict_step(const IsolatedStep& isolated, const DdpPlan& plan,
+                                          const CollectiveTimes& times) {
   check(plan);
   switch (plan.strategy) {
     case DdpStrategy::kNone:
       return std::nullopt;
     case DdpStrategy::kFlat:
-      return flat(lone, plan, times);
+      return flat(isolated, plan, times);
     case DdpStrategy::kNaive:
     case DdpStrategy::kBucketed:
     case DdpStrategy::kOverlapped:
     case DdpStrategy::kReducer:
-      return in_buckets(lone, plan, times);
+      return in_buckets(isolated, plan, times);
     case DdpStrategy::kShardedOptimizer:
-      return sharded(lone, plan, times);
+      return sharded(isolated, plan, times);
   }
   throw std::invalid_argument{"predict_step: not a DdpStrategy"};
 }

@@ -41,7 +41,7 @@ struct GradientTensor {
 enum class DdpStrategy { kNone, kNaive, kFlat, kBucketed, kOverlapped, kReducer, kShardedOptimizer };
 
 /// One GPU's step without any exchange: medians of `strategy:none`.
-struct LoneStep {
+struct IsolatedStep {
   Seconds step;
   Seconds backward;
   Seconds optimizer;
@@ -85,22 +85,23 @@ struct GradientBucket {
                                                            double first_bytes);
 
 /// With n GPUs, P the bytes of all gradients, T(bytes) an all-reduce's time, C(bytes) = 2 bytes / copy rate the time of
-/// a copy into a buffer, which reads and writes (0 without a rate), and `lone` the step by itself:
-/// - naive:    lone + the sum over tensors of T(tensor), all after the backward pass
-/// - flat:     lone + C(P) + T(P) + C(P): into one buffer and back
+/// a copy into a buffer, which reads and writes (0 without a rate), and `isolated` the step by itself:
+/// - naive:    isolated + the sum over tensors of T(tensor), all after the backward pass
+/// - flat:     isolated + C(P) + T(P) + C(P): into one buffer and back
 /// - bucketed: after the backward pass buckets are copied one after the other, and bucket i starts at the later of its
-///             copy's end and the end of bucket i - 1. Exposed is what ends after the last copy: lone + C(P) + exposed
+///             copy's end and the end of bucket i - 1. Exposed is what ends after the last copy: isolated + C(P) +
+///             exposed
 /// - overlapped, reducer: the same, but bucket i is ready at backward * its backward_share + C(buckets up to i), and
 ///             exposed is what ends after backward + C(P). What is not exposed takes overlap_cost of its time from the
 ///             backward pass (nothing without it). The reducer's first bucket closes at 1 MiB where the others have its
 ///             default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
-/// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
+/// - sharded_optimizer: isolated - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
 ///             T_all_gather(all parameters)
 /// Left out: the host's part, the wait of ranks for the slowest one, and the part of the backward pass that FLOP do not
 /// explain.
 /// @return  nothing where an operation that the strategy needs was not measured, and for `none`
 /// @throws  std::invalid_argument  for a plan that is not as it says
-[[nodiscard]] std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan,
+[[nodiscard]] std::optional<DdpPrediction> predict_step(const IsolatedStep& isolated, const DdpPlan& plan,
                                                         const CollectiveTimes& times);
 
 }  // namespace tbench::studies

@@ -1,5 +1,5 @@
-// Exchanges that are wrong in one respect each, on one of two ranks or on both: what the verification of a step has to
-// find.
+// Synchronizations that are wrong in one respect each, on one of two ranks or on both: what the verification of a step
+// has to find.
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <atomic>
 
-#include "model/data_parallel/exchanges.hpp"
+#include "model/data_parallel/gradient_syncs.hpp"
 #include "model/training/model_impl.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tests/model/case_support.hpp"
@@ -20,10 +20,10 @@ namespace {
 using support::as_two_ranks;
 
 /// Does as a right one does; the faults change one of its calls.
-class PlantedExchange : public GradientExchange {
+class FaultySync : public GradientSync {
  public:
-  PlantedExchange(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
-      : trainer_{trainer}, group_{group}, right_{make_exchange(strategy, 64 << 10, trainer, group)} {}
+  FaultySync(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
+      : trainer_{trainer}, group_{group}, right_{make_gradient_sync(strategy, 64 << 10, trainer, group)} {}
   void begin_step() override { right_->begin_step(); }
   void average(const std::function<void()>& backward) override { right_->average(backward); }
   void share_parameters() override { right_->share_parameters(); }
@@ -36,17 +36,17 @@ class PlantedExchange : public GradientExchange {
 
   Trainer& trainer_;
   ranks::Group& group_;
-  std::unique_ptr<GradientExchange> right_;
+  std::unique_ptr<GradientSync> right_;
 };
 
 /// Every rank keeps the gradients of its own sequences.
-struct NoExchange final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct NoSync final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override { backward(); }
 };
 
-struct SumForMean final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct SumForMean final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     backward();
     for (const at::Tensor& leaf : leaves()) group_.all_reduce(leaf.mutable_grad());
@@ -54,8 +54,8 @@ struct SumForMean final : PlantedExchange {
 };
 
 /// The last three parameters, as the first bucket of backward has them.
-struct BucketLeftOut final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct BucketLeftOut final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     backward();
     for (std::size_t i = 0; i + 3 < leaves().size(); ++i) group_.mean(leaves()[i].mutable_grad());
@@ -63,8 +63,8 @@ struct BucketLeftOut final : PlantedExchange {
 };
 
 /// The smallest parameter alone: a norm.
-struct NormLeftOut final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct NormLeftOut final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     backward();
     for (std::size_t i = 0; i < leaves().size(); ++i) {
@@ -74,8 +74,8 @@ struct NormLeftOut final : PlantedExchange {
 };
 
 /// Averages the gradients of the step before.
-struct StaleGradients final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct StaleGradients final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     right_->average(backward);
     std::vector<at::Tensor> fresh;
@@ -87,8 +87,8 @@ struct StaleGradients final : PlantedExchange {
 };
 
 /// Rank 0 goes on before rank 1 has brought its part, which is once rank 0 has updated its parameters.
-struct WaitSkipped final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct WaitSkipped final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     backward();
     if (group_.rank() == 1) wait_for_rank_zero();
@@ -117,14 +117,14 @@ struct WaitSkipped final : PlantedExchange {
   std::vector<ranks::Pending> pending_;
 };
 
-struct ShareNotGathered final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct ShareNotGathered final : FaultySync {
+  using FaultySync::FaultySync;
   void share_parameters() override {}
 };
 
 /// Rank 1 does not take over what it is given.
-struct ShareDroppedByOne final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct ShareDroppedByOne final : FaultySync {
+  using FaultySync::FaultySync;
   void share_parameters() override {
     const at::NoGradGuard no_grad;
     const at::Tensor before = trainer_.parameters().whole().clone();
@@ -134,8 +134,8 @@ struct ShareDroppedByOne final : PlantedExchange {
 };
 
 /// The optimizer gets no gradient for the last part of rank 1's share.
-struct PartNotUpdated final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct PartNotUpdated final : FaultySync {
+  using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
     right_->average(backward);
     if (group_.rank() == 1) trainer_.optimized().back().mutable_grad().zero_();
@@ -143,8 +143,8 @@ struct PartNotUpdated final : PlantedExchange {
 };
 
 /// An update of one rank that the others do not make: the gradients are right.
-struct RanksDriftApart final : PlantedExchange {
-  using PlantedExchange::PlantedExchange;
+struct RanksDriftApart final : FaultySync {
+  using FaultySync::FaultySync;
   void share_parameters() override {
     const at::NoGradGuard no_grad;
     if (group_.rank() == 1) leaves().back().detach().view(-1)[5].mul_(1 + 1e-7);  // a bit: no tolerance sees it
@@ -152,7 +152,7 @@ struct RanksDriftApart final : PlantedExchange {
 };
 
 /// Does what a case does: is verified, used, and verified again on other data. Returns what is found, on either rank.
-template <class Exchange>
+template <class Sync>
 std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_t scatter_bytes = kScatterBytes) {
   const OneThread one_thread;
   std::array<std::string, 2> found;
@@ -163,11 +163,11 @@ std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_
     if (strategy == ParallelStrategy::kShardedOptimizer) impl.layout.shares = group.size();
     impl.layout.scatter_bytes = scatter_bytes;
     Trainer trainer{config, impl};
-    Exchange exchange{trainer, group, strategy};
-    trainer.exchange_through(&exchange);
+    Sync sync{trainer, group, strategy};
+    trainer.synchronize_through(&sync);
     const auto step = [&](StepOutputs& outputs) {
       make_checked_step(trainer, outputs);
-      exchange.show_gradients();
+      sync.show_gradients();
     };
     const Verification before = verify_trainer(trainer, config.seed, step, group);
     trainer.step();
@@ -177,23 +177,23 @@ std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_
   return found[0] + found[1];
 }
 
-template <class Exchange>
+template <class Sync>
 void expect_found(ParallelStrategy strategy) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
-    EXPECT_NE(found_in<Exchange>(strategy, precision), "") << to_string(precision);
+    EXPECT_NE(found_in<Sync>(strategy, precision), "") << to_string(precision);
   }
 }
 
 TEST(PlantedExchanges, WithoutAFaultNothingIsFound) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
-    EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kNaive, precision), "");
-    EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kShardedOptimizer, precision), "");
+    EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kNaive, precision), "");
+    EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision), "");
     // In parts that begin and end inside leaves.
-    EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kShardedOptimizer, precision, 10'000), "");
+    EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision, 10'000), "");
   }
 }
 
-TEST(PlantedExchanges, NoExchangeIsFound) { expect_found<NoExchange>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, NoExchangeIsFound) { expect_found<NoSync>(ParallelStrategy::kNaive); }
 TEST(PlantedExchanges, ASumForTheMeanIsFound) { expect_found<SumForMean>(ParallelStrategy::kNaive); }
 TEST(PlantedExchanges, ABucketLeftOutIsFound) { expect_found<BucketLeftOut>(ParallelStrategy::kNaive); }
 TEST(PlantedExchanges, ANormLeftOutIsFound) { expect_found<NormLeftOut>(ParallelStrategy::kNaive); }

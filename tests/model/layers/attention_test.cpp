@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t kContext = 7, kHeads = 3, kHeadDim = 8, kModel = kHeads * kHeadDim;
 const auto kAttentionOptions = at::TensorOptions{}.dtype(at::kDouble);
-const AttentionTableConfig kTables{.context = kContext,
-                                   .num_heads = kHeads,
-                                   .head_dim = kHeadDim,
-                                   .options = kAttentionOptions,
-                                   .score_dtype = at::kDouble};
+const AttentionConstantsConfig kConstants{.context = kContext,
+                                          .num_heads = kHeads,
+                                          .head_dim = kHeadDim,
+                                          .options = kAttentionOptions,
+                                          .score_dtype = at::kDouble};
 
 at::Tensor random_weight() { return at::randn({kModel, kModel}, kAttentionOptions).mul(0.2).requires_grad_(true); }
 
@@ -33,11 +33,12 @@ TEST(Softmax, RowsSumToOneAndMinusInfinityIsZero) {
 TEST(Attention, APositionSeesNothingOfLaterOnes) {
   const AttentionWeights weights{
       .q = random_weight(), .k = random_weight(), .v = random_weight(), .qkv = {}, .output = random_weight()};
-  const AttentionTables tables = make_eager_attention_tables(kTables);
+  const AttentionConstants constants = make_eager_attention_constants(kConstants);
   const at::Tensor x = at::randn({1, kContext, kModel}, kAttentionOptions);
   at::Tensor changed = x.clone();
   changed[0][4].fill_(3.0);
-  const at::Tensor before = eager_attention(x, weights, tables), after = eager_attention(changed, weights, tables);
+  const at::Tensor before = eager_attention(x, weights, constants),
+                   after = eager_attention(changed, weights, constants);
   EXPECT_TRUE(before.narrow(1, 0, 4).equal(after.narrow(1, 0, 4)));
   for (std::int64_t position = 4; position < kContext; ++position) {
     EXPECT_FALSE(before[0][position].allclose(after[0][position])) << position;
@@ -49,7 +50,7 @@ TEST(Attention, TheFirstPositionIsItsOwnValue) {
       .q = random_weight(), .k = random_weight(), .v = random_weight(), .qkv = {}, .output = random_weight()};
   const at::Tensor x = at::randn({1, kContext, kModel}, kAttentionOptions);
   const at::Tensor expected = x[0][0].matmul(weights.v.t()).matmul(weights.output.t());
-  EXPECT_TRUE(eager_attention(x, weights, make_eager_attention_tables(kTables))[0][0].allclose(expected, 1e-10));
+  EXPECT_TRUE(eager_attention(x, weights, make_eager_attention_constants(kConstants))[0][0].allclose(expected, 1e-10));
 }
 
 TEST(Attention, VariantsAgreeInResultAndGradients) {
@@ -59,9 +60,9 @@ TEST(Attention, VariantsAgreeInResultAndGradients) {
   const auto parts = qkv.split(kModel, 0);
   const at::Tensor eager =
       eager_attention(x, {.q = parts[0], .k = parts[1], .v = parts[2], .qkv = {}, .output = output},
-                      make_eager_attention_tables(kTables));
+                      make_eager_attention_constants(kConstants));
   const at::Tensor fused = fused_attention(x, {.q = {}, .k = {}, .v = {}, .qkv = qkv, .output = output},
-                                           make_fused_attention_tables(kTables));
+                                           make_fused_attention_constants(kConstants));
   EXPECT_TRUE(eager.allclose(fused, 1e-10, 1e-10));
   const at::Tensor weight = at::randn(eager.sizes(), kAttentionOptions);
   const auto eager_gradients = torch::autograd::grad({eager}, {x, qkv, output}, {weight});

@@ -117,7 +117,7 @@ TEST(AdamW, OurKernelAloneWritesCopiesOneOfEachParameter) {
   AdamW fused{{leaf}, AdamWVariant::kFused};
   EXPECT_NO_THROW(fused.keep_up_to_date({}));
   EXPECT_THROW(fused.keep_up_to_date({leaf}), std::invalid_argument);
-  AdamW own{{leaf}, AdamWVariant::kOwnKernel};
+  AdamW own{{leaf}, AdamWVariant::kFusedKernel};
   EXPECT_NO_THROW(own.keep_up_to_date({leaf}));
   EXPECT_THROW(own.keep_up_to_date({leaf, leaf}), std::invalid_argument);
 }
@@ -125,9 +125,9 @@ TEST(AdamW, OurKernelAloneWritesCopiesOneOfEachParameter) {
 TEST(AdamW, AStepInPartsIsOfOurKernelAndUpdatesAParameterOnce) {
   const at::Tensor leaf = parameter(1.0, 1.0);
   AdamW fused{{leaf}, AdamWVariant::kFused};
-  EXPECT_THROW(AdamW::StepInParts{fused}, std::invalid_argument);
-  AdamW own{{leaf}, AdamWVariant::kOwnKernel};
-  AdamW::StepInParts step{own};
+  EXPECT_THROW(AdamW::ChunkedStep{fused}, std::invalid_argument);
+  AdamW own{{leaf}, AdamWVariant::kFusedKernel};
+  AdamW::ChunkedStep step{own};
   for (const std::vector<std::size_t>& refused : {std::vector<std::size_t>{1}, {0, 0}}) {
     EXPECT_THROW(step.update(refused, 1), std::invalid_argument);
   }
@@ -171,7 +171,7 @@ TEST(AdamW, VariantsOfOneKindHaveOneName) {
   EXPECT_EQ(optimizer_name(AdamWVariant::kForeach), optimizer_name(AdamWVariant::kForeachOnDevice));
   EXPECT_EQ(optimizer_name(AdamWVariant::kForeach), "adamw_foreach");
   EXPECT_EQ(optimizer_name(AdamWVariant::kFused), "adamw_fused");
-  EXPECT_EQ(optimizer_name(AdamWVariant::kOwnKernel), "adamw_own");
+  EXPECT_EQ(optimizer_name(AdamWVariant::kFusedKernel), "adamw_own");
 }
 
 }  // namespace

@@ -105,16 +105,16 @@ at::Tensor turned(const at::Tensor& x, const RopeTable& table, bool is_query) {
 
 /// eager_attention with one fault.
 template <In kFault>
-at::Tensor faulty_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+at::Tensor faulty_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / tables.num_heads;
+  const std::int64_t head_dim = d_model / constants.num_heads;
   const bool is_faulty_layer = state().attention_calls++ % kLayers == kFaultyLayer;
   const auto project = [&](const at::Tensor& weight) {
-    return at::linear(x, weight).view({batch, context, tables.num_heads, head_dim}).transpose(1, 2);
+    return at::linear(x, weight).view({batch, context, constants.num_heads, head_dim}).transpose(1, 2);
   };
-  at::Tensor q = turned<kFault>(project(weights.q), tables.rope, true);
+  at::Tensor q = turned<kFault>(project(weights.q), constants.rope, true);
   at::Tensor k =
-      turned<kFault>(project(kFault == In::kKeysAndValuesSwapped ? weights.v : weights.k), tables.rope, false);
+      turned<kFault>(project(kFault == In::kKeysAndValuesSwapped ? weights.v : weights.k), constants.rope, false);
   if (kFault == In::kQueriesAndKeysSwapped) std::swap(q, k);
   if (kFault == In::kKeysOfAnotherRow) k = k.roll(1, 0);
   if (kFault == In::kInBfloat16) q = q.to(at::kBFloat16).to(q.scalar_type());
@@ -123,7 +123,8 @@ at::Tensor faulty_attention(const at::Tensor& x, const AttentionWeights& weights
   if (kFault == In::kScale || (kFault == In::kScaleOfOneLayer && is_faulty_layer)) scale *= 1.1;
   if (kFault == In::kNoScale) scale = 1.0;
   at::Tensor scores = at::matmul(q, k.transpose(-2, -1)).mul(scale);
-  if (!(kFault == In::kNotCausal && is_faulty_layer)) scores = at::where(tables.mask, scores, tables.minus_infinity);
+  if (!(kFault == In::kNotCausal && is_faulty_layer))
+    scores = at::where(constants.mask, scores, constants.minus_infinity);
   at::Tensor attended = at::matmul(eager_softmax(scores), v);
   if (kFault == In::kHeadsReversed) attended = attended.flip(1);
   const at::Tensor y = at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}),
@@ -131,28 +132,28 @@ at::Tensor faulty_attention(const at::Tensor& x, const AttentionWeights& weights
   return kFault == In::kNoResidual ? y.sub(state().norm_input) : y;
 }
 
-AttentionTables with_mask(const AttentionTableConfig& config, std::int64_t diagonal) {
-  AttentionTables tables = make_eager_attention_tables(config);
-  tables.mask = tables.mask.new_ones(tables.mask.sizes()).tril(diagonal);
-  tables.mask.select(1, 0).fill_(true);  // a row that sees nothing would be NaN
-  return tables;
+AttentionConstants with_mask(const AttentionConstantsConfig& config, std::int64_t diagonal) {
+  AttentionConstants constants = make_eager_attention_constants(config);
+  constants.mask = constants.mask.new_ones(constants.mask.sizes()).tril(diagonal);
+  constants.mask.select(1, 0).fill_(true);  // a row that sees nothing would be NaN
+  return constants;
 }
 
 /// Angles (position + shift) * theta^(-2i / head_dim).
-AttentionTables with_angles(const AttentionTableConfig& config, double theta, double shift) {
-  AttentionTables tables = make_eager_attention_tables(config);
+AttentionConstants with_angles(const AttentionConstantsConfig& config, double theta, double shift) {
+  AttentionConstants constants = make_eager_attention_constants(config);
   const auto wide = at::TensorOptions{}.dtype(at::kDouble);
   const at::Tensor exponents = at::arange(0, config.head_dim, 2, wide).div(static_cast<double>(config.head_dim));
   const at::Tensor angles =
       at::outer(at::arange(config.context, wide).add(shift), at::pow(at::scalar_tensor(theta, wide), exponents.neg()));
-  tables.rope = {.cos = at::cos(angles).to(config.options), .sin = at::sin(angles).to(config.options)};
-  return tables;
+  constants.rope = {.cos = at::cos(angles).to(config.options), .sin = at::sin(angles).to(config.options)};
+  return constants;
 }
 
-AttentionTables turning_backward(const AttentionTableConfig& config) {
-  AttentionTables tables = make_eager_attention_tables(config);
-  tables.rope.sin = tables.rope.sin.neg();
-  return tables;
+AttentionConstants turning_backward(const AttentionConstantsConfig& config) {
+  AttentionConstants constants = make_eager_attention_constants(config);
+  constants.rope.sin = constants.rope.sin.neg();
+  return constants;
 }
 
 // Feed-forward
@@ -271,22 +272,24 @@ std::vector<Fault> attention_faults() {
       {"RoPE in halves", kPass, &plant_in_attention<In::kRopeInHalves>},
       {"RoPE with another theta", kPass,
        [](LayerOps& ops) {
-         ops.make_attention_tables = [](const AttentionTableConfig& config) { return with_angles(config, 5e5, 0.0); };
+         ops.make_attention_constants = [](const AttentionConstantsConfig& config) {
+           return with_angles(config, 5e5, 0.0);
+         };
        }},
-      {"RoPE turning backward", kPass, [](LayerOps& ops) { ops.make_attention_tables = &turning_backward; }},
+      {"RoPE turning backward", kPass, [](LayerOps& ops) { ops.make_attention_constants = &turning_backward; }},
       {"every position one late", kPass,
        [](LayerOps& ops) {
-         ops.make_attention_tables = [](const AttentionTableConfig& config) {
+         ops.make_attention_constants = [](const AttentionConstantsConfig& config) {
            return with_angles(config, kRopeTheta, 1.0);
          };
        }},
       {"a future token seen", kPass,
        [](LayerOps& ops) {
-         ops.make_attention_tables = [](const AttentionTableConfig& config) { return with_mask(config, 1); };
+         ops.make_attention_constants = [](const AttentionConstantsConfig& config) { return with_mask(config, 1); };
        }},
       {"the token itself not seen", kPass,
        [](LayerOps& ops) {
-         ops.make_attention_tables = [](const AttentionTableConfig& config) { return with_mask(config, -1); };
+         ops.make_attention_constants = [](const AttentionConstantsConfig& config) { return with_mask(config, -1); };
        }},
       {"one layer not causal", kPass, &plant_in_attention<In::kNotCausal>},
       {"heads in reverse order", kPass, &plant_in_attention<In::kHeadsReversed>},

@@ -30,31 +30,31 @@ ModelConfig tiny(const std::string& impl, Pass pass, Precision precision) {
 }
 
 /// q grows by a factor, and the scores with it: a wrong 1 / sqrt(head_dim).
-at::Tensor wrong_scale(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+at::Tensor wrong_scale(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   AttentionWeights scaled = weights;
   scaled.q = weights.q.mul(1.25);
-  return eager_attention(x, scaled, tables);
+  return eager_attention(x, scaled, constants);
 }
 
 /// Every query sees one key too many.
-AttentionTables wrong_mask(const AttentionTableConfig& config) {
-  AttentionTables tables = make_eager_attention_tables(config);
-  tables.mask = tables.mask.new_ones(tables.mask.sizes()).tril(1);
-  return tables;
+AttentionConstants wrong_mask(const AttentionConstantsConfig& config) {
+  AttentionConstants constants = make_eager_attention_constants(config);
+  constants.mask = constants.mask.new_ones(constants.mask.sizes()).tril(1);
+  return constants;
 }
 
 /// Positions off by one.
-AttentionTables wrong_rope(const AttentionTableConfig& config) {
-  AttentionTables tables = make_eager_attention_tables(config);
-  tables.rope.sin = tables.rope.sin.roll(1, 0);
-  return tables;
+AttentionConstants wrong_rope(const AttentionConstantsConfig& config) {
+  AttentionConstants constants = make_eager_attention_constants(config);
+  constants.rope.sin = constants.rope.sin.roll(1, 0);
+  return constants;
 }
 
 /// v transposed: a swapped stride.
-at::Tensor wrong_stride(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+at::Tensor wrong_stride(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   AttentionWeights swapped = weights;
   swapped.v = weights.v.t();
-  return eager_attention(x, swapped, tables);
+  return eager_attention(x, swapped, constants);
 }
 
 /// Right forward, wrong backward: half as large again.
@@ -84,8 +84,8 @@ struct Fault {
 std::vector<Fault> faults() {
   return {
       {"scale", Pass::kForward, [](LayerOps& ops) { ops.attention = &wrong_scale; }, "logits"},
-      {"mask", Pass::kForward, [](LayerOps& ops) { ops.make_attention_tables = &wrong_mask; }, "logits"},
-      {"rope", Pass::kForward, [](LayerOps& ops) { ops.make_attention_tables = &wrong_rope; }, "logits"},
+      {"mask", Pass::kForward, [](LayerOps& ops) { ops.make_attention_constants = &wrong_mask; }, "logits"},
+      {"rope", Pass::kForward, [](LayerOps& ops) { ops.make_attention_constants = &wrong_rope; }, "logits"},
       {"stride", Pass::kForward, [](LayerOps& ops) { ops.attention = &wrong_stride; }, "logits"},
       {"nan", Pass::kForward, [](LayerOps& ops) { ops.embedding = &one_nan; }, "nan, the reference"},
       {"gradient", Pass::kForwardBackward, [](LayerOps& ops) { ops.feed_forward = &wrong_gradient; }, ".grad"},

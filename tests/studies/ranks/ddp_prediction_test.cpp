@@ -18,7 +18,7 @@ namespace {
 using enum DdpStrategy;
 
 constexpr double kUs = 1e-6;
-constexpr LoneStep kLone{.step = {100 * kUs}, .backward = {40 * kUs}, .optimizer = {20 * kUs}};
+constexpr IsolatedStep kIsolated{.step = {100 * kUs}, .backward = {40 * kUs}, .optimizer = {20 * kUs}};
 constexpr std::array kGradients{GradientTensor{1000, 0.25}, GradientTensor{2000, 0.5}, GradientTensor{1000, 1}};
 constexpr double kMebi = 1024.0 * 1024.0;
 
@@ -64,30 +64,30 @@ TEST(GradientBuckets, CloseOnceTheyHoldEnough) {
 }
 
 TEST(PredictStep, NaiveExchangesTensorByTensorAfterwards) {
-  expect_us(predict_step(kLone, plan(kNaive), times()), 116, 16, 16);  // 100 + 4 + 8 + 4
+  expect_us(predict_step(kIsolated, plan(kNaive), times()), 116, 16, 16);  // 100 + 4 + 8 + 4
 }
 
 TEST(PredictStep, FlatCopiesInAndOut) {
-  expect_us(predict_step(kLone, plan(kFlat), times()), 116, 16, 16);
-  expect_us(predict_step(kLone, with_copies(plan(kFlat)), times()), 126, 16, 16);
+  expect_us(predict_step(kIsolated, plan(kFlat), times()), 116, 16, 16);
+  expect_us(predict_step(kIsolated, with_copies(plan(kFlat)), times()), 126, 16, 16);
 }
 
 TEST(PredictStep, BucketedExchangesBucketByBucketAfterwards) {
   CollectiveTimes with_latency;
   with_latency.add(CollectiveOp::kAllReduce, 2, 4000, Seconds{10 * kUs});
   with_latency.add(CollectiveOp::kAllReduce, 2, 12'000, Seconds{15 * kUs});
-  expect_us(predict_step(kLone, plan(kBucketed, 8000), with_latency), 125, 25, 25);
+  expect_us(predict_step(kIsolated, plan(kBucketed, 8000), with_latency), 125, 25, 25);
   // Copied after 3.75 and 5 us; exchanged from 3.75 to 15.75 and to 19.75, of which 5 are copies' too.
-  expect_us(predict_step(kLone, with_copies(plan(kBucketed, 8000)), times()), 119.75, 16, 14.75);
+  expect_us(predict_step(kIsolated, with_copies(plan(kBucketed, 8000)), times()), 119.75, 16, 14.75);
 }
 
 TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   // Ready at 10, 20 and 40 us: 10 to 14, 20 to 28, 40 to 44.
-  expect_us(predict_step(kLone, plan(kOverlapped, 4000), times()), 104, 16, 4);
+  expect_us(predict_step(kIsolated, plan(kOverlapped, 4000), times()), 104, 16, 4);
   // Copies of 1.25, 2.5 and 1.25 us in between: 11.25 to 15.25, 23.75 to 31.75, 45 to 49.
-  expect_us(predict_step(kLone, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
+  expect_us(predict_step(kIsolated, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
   // They wait for each other in a backward pass of 12 us: 3 to 7, 7 to 15, 15 to 19.
-  LoneStep quick = kLone;
+  IsolatedStep quick = kIsolated;
   quick.backward = {12 * kUs};
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
 }
@@ -95,13 +95,13 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
 TEST(PredictStep, WhatIsHiddenTakesItsCostFromTheBackwardPass) {
   DdpPlan costly = plan(kOverlapped, 4000);
   costly.overlap_cost = 0.5;
-  expect_us(predict_step(kLone, costly, times()), 110, 16, 4);  // 104 and half of the 12 that are hidden
+  expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);  // 104 and half of the 12 that are hidden
   costly.strategy = kReducer;
-  expect_us(predict_step(kLone, costly, times()), 110, 16, 4);
+  expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);
   costly.strategy = kBucketed;
-  expect_us(predict_step(kLone, costly, times()), 116, 16, 16);
+  expect_us(predict_step(kIsolated, costly, times()), 116, 16, 16);
   costly.overlap_cost = -0.1;
-  EXPECT_THROW(static_cast<void>(predict_step(kLone, costly, times())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(predict_step(kIsolated, costly, times())), std::invalid_argument);
 }
 
 TEST(OverlapCost, IsInPartsOfTheShorterOne) {
@@ -115,27 +115,27 @@ TEST(OverlapCost, IsInPartsOfTheShorterOne) {
 
 TEST(PredictStep, TheReducersFirstBucketIsSmallByDefault) {
   const std::vector<GradientTensor> large{{262'144, 0.25}, {262'144, 0.5}, {262'144, 1}};  // 1 MiB each: 1,048.576 us
-  const LoneStep lone{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};
+  const IsolatedStep isolated{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};
   DdpPlan of_large = plan(kReducer, 25 * kMebi);
   of_large.gradients = large;
   // 1 MiB from 1,000; 2 MiB from 4,000 to 6,097.152
-  expect_us(predict_step(lone, of_large, times()), 11'097.152, 3145.728, 2097.152);
+  expect_us(predict_step(isolated, of_large, times()), 11'097.152, 3145.728, 2097.152);
   of_large.strategy = kOverlapped;  // 3 MiB from 4,000
-  expect_us(predict_step(lone, of_large, times()), 12'145.728, 3145.728, 3145.728);
+  expect_us(predict_step(isolated, of_large, times()), 12'145.728, 3145.728, 3145.728);
   // 2 MiB from 2,000 to 4,097.152; then 1 MiB
   of_large.bucket_bytes = 2 * kMebi;
   for (const DdpStrategy strategy : {kOverlapped, kReducer}) {
     of_large.strategy = strategy;
-    expect_us(predict_step(lone, of_large, times()), 10'145.728, 3145.728, 1145.728);
+    expect_us(predict_step(isolated, of_large, times()), 10'145.728, 3145.728, 1145.728);
   }
 }
 
 TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {
-  expect_us(predict_step(kLone, plan(kShardedOptimizer), times()), 122, 32, 32);  // 100 - 20 + 10 + 16 + 16
-  expect_us(predict_step(kLone, with_copies(plan(kShardedOptimizer)), times()), 127, 32, 32);
+  expect_us(predict_step(kIsolated, plan(kShardedOptimizer), times()), 122, 32, 32);  // 100 - 20 + 10 + 16 + 16
+  expect_us(predict_step(kIsolated, with_copies(plan(kShardedOptimizer)), times()), 127, 32, 32);
   DdpPlan half = plan(kShardedOptimizer);
   half.gradient_bytes = 2;  // the parameters that come back have 4
-  expect_us(predict_step(kLone, half, times()), 114, 24, 24);
+  expect_us(predict_step(kIsolated, half, times()), 114, 24, 24);
 
   // 2.5 parts of 128 MiB, 70 us each and 40 us the half one, gathered in 100 us.
   CollectiveTimes of_parts;
@@ -145,33 +145,33 @@ TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {
   const std::array large{GradientTensor{80 << 20, 1}};
   DdpPlan in_parts = plan(kShardedOptimizer);
   in_parts.gradients = large;
-  expect_us(predict_step(kLone, in_parts, of_parts), 370, 280, 280);  // 100 - 20 + 10 + 180 + 100
+  expect_us(predict_step(kIsolated, in_parts, of_parts), 370, 280, 280);  // 100 - 20 + 10 + 180 + 100
 }
 
 TEST(PredictStep, MoreGpusTakeMoreOfTheSameLink) {
   DdpPlan of_eight = plan(kFlat);
   of_eight.gpus = 8;
-  expect_us(predict_step(kLone, of_eight, times()), 127.25, 27.25, 27.25);  // 1 + (16 - 1) * 1.75
+  expect_us(predict_step(kIsolated, of_eight, times()), 127.25, 27.25, 27.25);  // 1 + (16 - 1) * 1.75
 }
 
 TEST(PredictStep, NeedsTheCollectivesThatItTakes) {
   CollectiveTimes without_gather;
   without_gather.add(CollectiveOp::kReduceScatter, 2, 1e3, Seconds{1 * kUs});
-  EXPECT_FALSE(predict_step(kLone, plan(kShardedOptimizer), without_gather).has_value());
+  EXPECT_FALSE(predict_step(kIsolated, plan(kShardedOptimizer), without_gather).has_value());
   for (const DdpStrategy strategy : {kNaive, kFlat, kBucketed, kOverlapped, kReducer}) {
-    EXPECT_FALSE(predict_step(kLone, plan(strategy), without_gather).has_value()) << to_string(strategy);
+    EXPECT_FALSE(predict_step(kIsolated, plan(strategy), without_gather).has_value()) << to_string(strategy);
   }
-  EXPECT_FALSE(predict_step(kLone, plan(kNone), times()).has_value());
+  EXPECT_FALSE(predict_step(kIsolated, plan(kNone), times()).has_value());
 }
 
 TEST(PredictStep, RefusesAPlanThatIsNone) {
   DdpPlan one = plan(kFlat);
   one.gpus = 1;
-  EXPECT_THROW(static_cast<void>(predict_step(kLone, one, times())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(predict_step(kIsolated, one, times())), std::invalid_argument);
   DdpPlan empty = plan(kFlat);
   empty.gradients = {};
-  EXPECT_THROW(static_cast<void>(predict_step(kLone, empty, times())), std::invalid_argument);
-  EXPECT_THROW(static_cast<void>(predict_step(kLone, plan(kBucketed, 0), times())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(predict_step(kIsolated, empty, times())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(predict_step(kIsolated, plan(kBucketed, 0), times())), std::invalid_argument);
 }
 
 // Extents that keep the sums short: head_dim is 2.

@@ -125,7 +125,7 @@ TEST(DdpStudy, ShardingIsHeldAgainstItsCount) {
               ElementsAre("2,600", "3,000", "400", "491"));
 }
 
-TEST(DdpStudy, PredictsEveryStrategyFromTheLoneStep) {
+TEST(DdpStudy, PredictsEveryStrategyFromTheIsolatedStep) {
   std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75),
                               parallel(parallel_id("sharded_optimizer"), 57.5)};
   add_collectives(records);

@@ -12,25 +12,25 @@
 namespace tbench::model {
 namespace {
 
-constexpr std::array<std::string_view, 2> kAutocastSubjects{"toy", "transformer"};
+constexpr std::array<std::string_view, 2> kAutocastModules{"toy", "transformer"};
 
 }  // namespace
 
-std::string_view to_string(AutocastSubject subject) { return kAutocastSubjects.at(static_cast<std::size_t>(subject)); }
+std::string_view to_string(AutocastModule subject) { return kAutocastModules.at(static_cast<std::size_t>(subject)); }
 
-std::optional<AutocastSubject> parse_autocast_subject(std::string_view text) {
-  const auto found = std::ranges::find(kAutocastSubjects, text);
-  if (found == kAutocastSubjects.end()) return std::nullopt;
-  return static_cast<AutocastSubject>(found - kAutocastSubjects.begin());
+std::optional<AutocastModule> parse_autocast_module(std::string_view text) {
+  const auto found = std::ranges::find(kAutocastModules, text);
+  if (found == kAutocastModules.end()) return std::nullopt;
+  return static_cast<AutocastModule>(found - kAutocastModules.begin());
 }
 
-std::vector<std::string> autocast_subject_names() { return {kAutocastSubjects.begin(), kAutocastSubjects.end()}; }
+std::vector<std::string> autocast_module_names() { return {kAutocastModules.begin(), kAutocastModules.end()}; }
 
 std::unique_ptr<Case> make_autocast_case(const AutocastConfig& config) {
   if (config.precision != Precision::kFp16 && config.precision != Precision::kBf16) {
     throw UsageError{fmt::format("precision:{}: autocast computes in fp16 or bf16", to_string(config.precision))};
   }
-  return config.subject == AutocastSubject::kToy ? make_toy_autocast(config) : make_transformer_autocast(config);
+  return config.subject == AutocastModule::kToy ? make_toy_autocast(config) : make_transformer_autocast(config);
 }
 
 std::optional<std::string> autocast_unsupported_reason(const AutocastConfig& config) {

@@ -34,9 +34,9 @@ ModelImpl marked_eager_impl() {
     const LayerMark mark{"rms_norm"};
     return eager_rms_norm(x, weight);
   };
-  impl.ops.attention = [](const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  impl.ops.attention = [](const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
     const LayerMark mark{"attention"};
-    return eager_attention(x, weights, tables);
+    return eager_attention(x, weights, constants);
   };
   impl.ops.feed_forward = [](const at::Tensor& x, const FeedForwardWeights& weights) {
     const LayerMark mark{"feed_forward"};

@@ -53,7 +53,7 @@ constexpr std::uint64_t kSignsIndex = 2;
 // of a row or column share that line of x or w, whose own square has 2 / k: see degrees_of().
 constexpr double kFp32Unit = 0x1p-24;
 constexpr double kTf32Shrinkage = 1.5, kTf32Scatter = 0.64;
-constexpr double kMostSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
+constexpr double kMaxSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
 constexpr double kCutOff = 0x1p-23;
 constexpr double kTermsAStep = 8.0;
 constexpr double kBudget = kVerificationBudget / 4;
@@ -96,7 +96,7 @@ GemmError rounding_error(GemmPrecision precision, double k, double count) {
   }
   error.relative = unit;
   error.rms += unit * kRoundingRms;
-  if (const double splits = std::min(std::floor(k / kLeastTermsOfASplit), kMostSplits); splits >= 2.0) {
+  if (const double splits = std::min(std::floor(k / kLeastTermsOfASplit), kMaxSplits); splits >= 2.0) {
     error.element += unit * (walk_bound(count, kBudget) * walk_roundoffs(splits) + z * kRoundingRms);
     error.rms += unit * std::hypot(walk_roundoffs(splits) * std::numbers::sqrt2 / 2.0, kRoundingRms);
   }

@@ -186,7 +186,7 @@ KernelImpl adamw_cast_aten() {
 
 /// Both in one kernel, with copies or without.
 KernelImpl adamw_fused(void (*prepare)(KernelOperands& operands)) {
-  return {.name = "fused", .unsupported_reason = &own_kernel_refusal, .prepare = prepare, .forward = &own_adamw_step};
+  return {.name = "fused", .unsupported_reason = &fused_kernel_refusal, .prepare = prepare, .forward = &own_adamw_step};
 }
 
 constexpr const char* kNoBackwardOfAStep = "an optimizer's step has no backward";

@@ -264,12 +264,12 @@ std::vector<at::Tensor> own_embedding_backward(const KernelOperands& operands) {
 
 }  // namespace
 
-std::optional<std::string> own_kernel_refusal(const KernelConfig& config) {
+std::optional<std::string> fused_kernel_refusal(const KernelConfig& config) {
   if (config.device == DeviceKind::kCuda) return std::nullopt;
   return "impl:fused is CUDA kernels: it needs a GPU";
 }
 
-void own_adamw(const OwnAdamWLists& lists, const at::Tensor& step, Precision copy_precision) {
+void own_adamw(const FusedAdamWLists& lists, const at::Tensor& step, Precision copy_precision) {
   const AdamWOptions options;
   std::vector<kernels::AdamWTensor> tensors;
   for (std::size_t i = 0; i < lists.parameters.size(); ++i) {
@@ -295,7 +295,7 @@ void own_adamw(const OwnAdamWLists& lists, const at::Tensor& step, Precision cop
 
 KernelImpl rmsnorm_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .prepare = &own_rmsnorm_prepare,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             const std::vector<at::Tensor>& in = operands.inputs;
@@ -314,7 +314,7 @@ KernelImpl rmsnorm_fused() {
 
 KernelImpl add_rmsnorm_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .prepare = &own_add_rmsnorm_prepare,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             const std::vector<at::Tensor>& in = operands.inputs;
@@ -333,7 +333,7 @@ KernelImpl add_rmsnorm_fused() {
 
 KernelImpl rope_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .prepare = &own_rope_prepare,
           .forward = &own_rope,
           .backward = &own_rope};
@@ -341,7 +341,7 @@ KernelImpl rope_fused() {
 
 KernelImpl rope_qkv_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .prepare = &own_rope_prepare,
           .forward = &own_rope_qkv_forward,
           .backward = &own_rope_qkv_backward};
@@ -349,7 +349,7 @@ KernelImpl rope_qkv_fused() {
 
 KernelImpl swiglu_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {own_swiglu_h(operands, operands.inputs[0], operands.inputs[1])};
           },
@@ -358,20 +358,20 @@ KernelImpl swiglu_fused() {
 
 KernelImpl swiglu_packed_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .forward = &own_swiglu_packed_forward,
           .backward = &own_swiglu_packed_backward};
 }
 
 KernelImpl embedding_fused() {
   return {.name = "fused",
-          .unsupported_reason = &own_kernel_refusal,
+          .unsupported_reason = &fused_kernel_refusal,
           .forward = &own_embedding_forward,
           .backward = &own_embedding_backward};
 }
 
 KernelImpl cross_entropy_in_place_fused() {
-  return {.name = "fused", .unsupported_reason = &own_kernel_refusal, .forward = &own_cross_entropy_in_place};
+  return {.name = "fused", .unsupported_reason = &fused_kernel_refusal, .forward = &own_cross_entropy_in_place};
 }
 
 }  // namespace tbench::model

@@ -109,14 +109,14 @@ at::Tensor& add_token_input(KernelOperands& operands);
 // allocator inside the timed region, like the outputs of ATen's operators. None synchronises.
 
 /// Our kernels run on a GPU alone.
-[[nodiscard]] std::optional<std::string> own_kernel_refusal(const KernelConfig& config);
+[[nodiscard]] std::optional<std::string> fused_kernel_refusal(const KernelConfig& config);
 
 /// The lists of one step, tensor by tensor; no copies: an empty list.
-struct OwnAdamWLists {
+struct FusedAdamWLists {
   at::TensorList parameters, gradients, first_moments, second_moments, copies;
 };
 /// Updates with the options of AdamWOptions. `step` is a float scalar on the device, as _fused_adamw_ has it.
-void own_adamw(const OwnAdamWLists& lists, const at::Tensor& step, Precision copy_precision);
+void own_adamw(const FusedAdamWLists& lists, const at::Tensor& step, Precision copy_precision);
 
 [[nodiscard]] KernelImpl rmsnorm_fused();
 [[nodiscard]] KernelImpl add_rmsnorm_fused();

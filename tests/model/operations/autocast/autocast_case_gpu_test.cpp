@@ -12,7 +12,7 @@ namespace {
 
 class AutocastOnGpu : public GpuTest, public testing::WithParamInterface<Precision> {
  protected:
-  static std::map<std::string, std::string> verified_labels(AutocastSubject subject) {
+  static std::map<std::string, std::string> verified_labels(AutocastModule subject) {
     const AutocastConfig config{.subject = subject, .precision = GetParam(), .device = DeviceKind::kCuda, .seed = 1};
     return verified(make_autocast_case(config))->labels();
   }
@@ -23,12 +23,12 @@ TEST_P(AutocastOnGpu, TheToyModelIsAsTheCourseSaysIt) {
   const std::map<std::string, std::string> expected{
       {"parameters", "fp32"},        {"fc1", narrow},      {"relu", narrow}, {"layer norm", "fp32"}, {"logits", narrow},
       {"loss", narrow + " -> fp32"}, {"gradients", "fp32"}};
-  EXPECT_EQ(verified_labels(AutocastSubject::kToy), expected);
+  EXPECT_EQ(verified_labels(AutocastModule::kToy), expected);
 }
 
 TEST_P(AutocastOnGpu, TheTransformersSoftmaxIsInFloat32) {
   const std::string narrow{to_string(GetParam())};
-  const auto labels = verified_labels(AutocastSubject::kTransformer);
+  const auto labels = verified_labels(AutocastModule::kTransformer);
   EXPECT_EQ(labels.size(), 22U + 2);
   for (const char* product : {"q projection", "scores", "context", "swiglu down", "logits"}) {
     EXPECT_EQ(labels.at(product), narrow) << product;

@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-AutocastConfig cpu_autocast(AutocastSubject subject, Precision precision, std::uint64_t seed = 1) {
+AutocastConfig cpu_autocast(AutocastModule subject, Precision precision, std::uint64_t seed = 1) {
   return {.subject = subject, .precision = precision, .device = DeviceKind::kCpu, .seed = seed};
 }
 
@@ -34,12 +34,12 @@ TEST_P(AutocastOnCpu, TheToyModelsLayerNormStaysIn16BitsAndItsLossDoesNot) {
   const std::map<std::string, std::string> expected{
       {"parameters", "fp32"}, {"fc1", narrow},  {"relu", narrow},     {"layer norm", narrow + "+fp32 -> " + narrow},
       {"logits", narrow},     {"loss", "fp32"}, {"gradients", "fp32"}};
-  EXPECT_EQ(verified_labels(cpu_autocast(AutocastSubject::kToy, GetParam())), expected);
+  EXPECT_EQ(verified_labels(cpu_autocast(AutocastModule::kToy, GetParam())), expected);
 }
 
 TEST_P(AutocastOnCpu, TheToyModelIsVerifiedForAnySeed) {
   for (std::uint64_t seed = 2; seed < 40; ++seed) {
-    const auto operation = make_autocast_case(cpu_autocast(AutocastSubject::kToy, GetParam(), seed));
+    const auto operation = make_autocast_case(cpu_autocast(AutocastModule::kToy, GetParam(), seed));
     operation->build();
     const Verification verdict = operation->verify();
     EXPECT_TRUE(verdict.passed) << seed << ": " << verdict.message;
@@ -47,7 +47,7 @@ TEST_P(AutocastOnCpu, TheToyModelIsVerifiedForAnySeed) {
 }
 
 TEST_P(AutocastOnCpu, EveryOperationOfTheTransformerIsFound) {
-  const auto labels = verified_labels(cpu_autocast(AutocastSubject::kTransformer, GetParam()));
+  const auto labels = verified_labels(cpu_autocast(AutocastModule::kTransformer, GetParam()));
   EXPECT_EQ(labels.size(), 22U + 2);  // roles; parameters and gradients
   const std::string narrow{to_string(GetParam())};
   for (const char* product : {"q projection", "k projection", "v projection", "scores", "context", "output projection",
@@ -62,7 +62,7 @@ TEST_P(AutocastOnCpu, EveryOperationOfTheTransformerIsFound) {
 }
 
 TEST_P(AutocastOnCpu, AWrongResultIsCaught) {
-  const auto operation = make_autocast_case(cpu_autocast(AutocastSubject::kToy, GetParam()));
+  const auto operation = make_autocast_case(cpu_autocast(AutocastModule::kToy, GetParam()));
   operation->build();
   const at::ScalarType dtype = GetParam() == Precision::kBf16 ? at::kBFloat16 : at::kHalf;
   ASSERT_TRUE(operation->verify().passed);
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(All, AutocastOnCpu, testing::Values(Precision::kBf16, P
 
 TEST(Autocast, ADtypeThatItDoesNotComputeInIsRefused) {
   try {
-    static_cast<void>(make_autocast_case(cpu_autocast(AutocastSubject::kToy, Precision::kFp32)));
+    static_cast<void>(make_autocast_case(cpu_autocast(AutocastModule::kToy, Precision::kFp32)));
     FAIL() << "autocast to fp32";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("precision:fp32"));
@@ -86,7 +86,7 @@ TEST(Autocast, ADtypeThatItDoesNotComputeInIsRefused) {
 
 TEST(Autocast, CountsTheToyModelsProducts) {
   // forward 2 * 32 * (20 * 10 + 10 * 5), backward 2 * 32 * (20 * 10 + 2 * 10 * 5)
-  EXPECT_EQ(make_autocast_case(cpu_autocast(AutocastSubject::kToy, Precision::kBf16))->work().flop.value,
+  EXPECT_EQ(make_autocast_case(cpu_autocast(AutocastModule::kToy, Precision::kBf16))->work().flop.value,
             16'000 + 19'200);
 }
 

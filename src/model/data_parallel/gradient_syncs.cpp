@@ -1,5 +1,5 @@
-// The exchanges that begin when backward has ended: naive, flat, bucketed.
-#include "model/data_parallel/exchanges.hpp"
+// The gradient synchronizations that begin when backward has ended: naive, flat, bucketed.
+#include "model/data_parallel/gradient_syncs.hpp"
 
 #include <ATen/core/grad_mode.h>
 
@@ -12,9 +12,9 @@
 namespace tbench::model {
 namespace {
 
-class NaiveExchange final : public GradientExchange {
+class PerParameterSync final : public GradientSync {
  public:
-  NaiveExchange(Trainer& trainer, ranks::Group& group)
+  PerParameterSync(Trainer& trainer, ranks::Group& group)
       : leaves_{trainer.parameters().leaves()}, bytes_{gradient_bytes_of(leaves_)}, group_{group} {}
 
   void average(const std::function<void()>& backward) override {
@@ -30,9 +30,9 @@ class NaiveExchange final : public GradientExchange {
   ranks::Group& group_;
 };
 
-class FlatExchange final : public GradientExchange {
+class FlatSync final : public GradientSync {
  public:
-  FlatExchange(Trainer& trainer, ranks::Group& group)
+  FlatSync(Trainer& trainer, ranks::Group& group)
       : leaves_{trainer.parameters().leaves()}, buffers_{make_buckets(leaves_, std::nullopt)}, group_{group} {}
 
   void average(const std::function<void()>& backward) override {
@@ -53,9 +53,9 @@ class FlatExchange final : public GradientExchange {
   ranks::Group& group_;
 };
 
-class BucketedExchange final : public GradientExchange {
+class BucketedSync final : public GradientSync {
  public:
-  BucketedExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
+  BucketedSync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
       : leaves_{trainer.parameters().leaves()}, buckets_{make_buckets(leaves_, bucket_bytes)}, group_{group} {}
 
   void average(const std::function<void()>& backward) override {
@@ -80,36 +80,35 @@ class BucketedExchange final : public GradientExchange {
 
 }  // namespace
 
-std::unique_ptr<GradientExchange> make_naive_exchange(Trainer& trainer, ranks::Group& group) {
-  return std::make_unique<NaiveExchange>(trainer, group);
+std::unique_ptr<GradientSync> make_per_parameter_sync(Trainer& trainer, ranks::Group& group) {
+  return std::make_unique<PerParameterSync>(trainer, group);
 }
 
-std::unique_ptr<GradientExchange> make_flat_exchange(Trainer& trainer, ranks::Group& group) {
-  return std::make_unique<FlatExchange>(trainer, group);
+std::unique_ptr<GradientSync> make_flat_sync(Trainer& trainer, ranks::Group& group) {
+  return std::make_unique<FlatSync>(trainer, group);
 }
 
-std::unique_ptr<GradientExchange> make_bucketed_exchange(Trainer& trainer, ranks::Group& group,
-                                                         std::int64_t bucket_bytes) {
-  return std::make_unique<BucketedExchange>(trainer, group, bucket_bytes);
+std::unique_ptr<GradientSync> make_bucketed_sync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes) {
+  return std::make_unique<BucketedSync>(trainer, group, bucket_bytes);
 }
 
-std::unique_ptr<GradientExchange> make_exchange(ParallelStrategy strategy, std::int64_t bucket_bytes, Trainer& trainer,
-                                                ranks::Group& group) {
+std::unique_ptr<GradientSync> make_gradient_sync(ParallelStrategy strategy, std::int64_t bucket_bytes, Trainer& trainer,
+                                                 ranks::Group& group) {
   switch (strategy) {
     case ParallelStrategy::kNone:
       return nullptr;
     case ParallelStrategy::kNaive:
-      return make_naive_exchange(trainer, group);
+      return make_per_parameter_sync(trainer, group);
     case ParallelStrategy::kFlat:
-      return make_flat_exchange(trainer, group);
+      return make_flat_sync(trainer, group);
     case ParallelStrategy::kBucketed:
-      return make_bucketed_exchange(trainer, group, bucket_bytes);
+      return make_bucketed_sync(trainer, group, bucket_bytes);
     case ParallelStrategy::kOverlapped:
-      return make_overlapped_exchange(trainer, group, bucket_bytes);
+      return make_overlapped_sync(trainer, group, bucket_bytes);
     case ParallelStrategy::kReducer:
-      return make_reducer_exchange(trainer, group, bucket_bytes);
+      return make_reducer_sync(trainer, group, bucket_bytes);
     case ParallelStrategy::kShardedOptimizer:
-      return make_sharded_exchange(trainer, group);
+      return make_sharded_sync(trainer, group);
   }
   throw std::invalid_argument{"not a ParallelStrategy"};
 }

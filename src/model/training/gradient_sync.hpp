@@ -6,11 +6,11 @@
 
 namespace tbench::model {
 
-/// The exchange of one trainer, whose step calls it. All ranks make the same calls, in the same order. None
-/// synchronises the host with a GPU.
-class GradientExchange {
+/// The gradient synchronization of one trainer, whose step calls it. All ranks make the same calls, in the same order.
+/// None synchronises the host with a GPU.
+class GradientSync {
  public:
-  virtual ~GradientExchange() = default;
+  virtual ~GradientSync() = default;
 
   /// Before the forward pass: gives up what is left of the step before.
   virtual void begin_step() {}

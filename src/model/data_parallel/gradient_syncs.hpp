@@ -1,0 +1,34 @@
+// The strategies of data parallelism, each as the gradient synchronization of a trainer's step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "model/training/gradient_sync.hpp"
+#include "model/training/trainer.hpp"
+#include "tbench/model/data_parallel_case.hpp"
+#include "tbench/ranks/group.hpp"
+
+namespace tbench::model {
+
+/// Allocates its buffers. All ranks make one.
+/// @param bucket_bytes  read where the strategy has buckets
+/// @param trainer       of a train step, which outlives the result; with a share of the optimizer its parameters have
+///                      one storage (ParameterLayout::shares)
+/// @param group         outlives the result
+/// @return              null for `none`
+[[nodiscard]] std::unique_ptr<GradientSync> make_gradient_sync(ParallelStrategy strategy, std::int64_t bucket_bytes,
+                                                               Trainer& trainer, ranks::Group& group);
+
+// The parts of make_gradient_sync().
+[[nodiscard]] std::unique_ptr<GradientSync> make_per_parameter_sync(Trainer& trainer, ranks::Group& group);
+[[nodiscard]] std::unique_ptr<GradientSync> make_flat_sync(Trainer& trainer, ranks::Group& group);
+[[nodiscard]] std::unique_ptr<GradientSync> make_bucketed_sync(Trainer& trainer, ranks::Group& group,
+                                                               std::int64_t bucket_bytes);
+[[nodiscard]] std::unique_ptr<GradientSync> make_overlapped_sync(Trainer& trainer, ranks::Group& group,
+                                                                 std::int64_t bucket_bytes);
+[[nodiscard]] std::unique_ptr<GradientSync> make_reducer_sync(Trainer& trainer, ranks::Group& group,
+                                                              std::int64_t bucket_bytes);
+[[nodiscard]] std::unique_ptr<GradientSync> make_sharded_sync(Trainer& trainer, ranks::Group& group);
+
+}  // namespace tbench::model
