@@ -8,18 +8,15 @@ tbench_layer(
 tbench_layer(
   compare
   SOURCES compare/case_comparison.cpp
-          compare/comparability.cpp
           compare/comparison.cpp
           compare/comparison_commands.cpp
-          compare/comparison_conclusion.cpp
-          compare/comparison_console.cpp
-          compare/comparison_copies.cpp
-          compare/comparison_counts.cpp
-          compare/comparison_export.cpp
-          compare/comparison_input.cpp
-          compare/comparison_markdown.cpp
-          compare/comparison_models.cpp
-          compare/comparison_words.cpp
+          compare/durations.cpp
+          compare/fleet.cpp
+          compare/fleet_output.cpp
+          compare/input/case_values.cpp
+          compare/input/comparability.cpp
+          compare/input/copies.cpp
+          compare/input/measuring_way.cpp
           compare/input/our_side.cpp
           compare/input/plain_context.cpp
           compare/input/plain_name.cpp
@@ -27,9 +24,19 @@ tbench_layer(
           compare/input/plain_rows.cpp
           compare/input/plain_side.cpp
           compare/input/side_cases.cpp
+          compare/input/sides.cpp
           compare/known_judgement.cpp
-          compare/measuring_way.cpp
+          compare/machine_check.cpp
+          compare/merge.cpp
+          compare/output/conclusion.cpp
+          compare/output/console.cpp
+          compare/output/counts.cpp
+          compare/output/export.cpp
+          compare/output/markdown.cpp
+          compare/output/models.cpp
+          compare/output/words.cpp
           compare/said_of_files.cpp
+          compare/shard_parts.cpp
           compare/spreads/known_spreads.cpp
           compare/spreads/spread_cells.cpp
           compare/spreads/spread_classes.cpp
@@ -44,11 +51,6 @@ tbench_embed(
   HEADER compare/spreads/spread_source.hpp
   FUNCTION spread_files
   FILES compare/known_spreads.json)
-tbench_layer(
-  fleet
-  SOURCES fleet/durations.cpp fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp fleet/shard_parts.cpp
-  PUBLIC tbench::core tbench::stats tbench::results tbench::compare
-  PRIVATE tbench::render fmt::fmt)
 tbench_layer(
   history
   SOURCES history/history.cpp

@@ -42,7 +42,6 @@ LAYERS = {
     "render": ({"core", "stats", "results"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
     "compare": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "history": ({"core", "stats", "sqlite", "results", "render", "compare"}, TORCH + CUDA + GBENCH),
-    "fleet": ({"core", "stats", "results", "render", "compare"}, TORCH + CUDA + GBENCH + SQLITE),
     "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
     "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "studies": ({"core", "stats", "results", "render", "profile"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
@@ -51,7 +50,7 @@ LAYERS = {
         {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "ranks", "results", "render", "studies"},
         TORCH + SQLITE,
     ),
-    "tools": (HOST | {"fleet", "html"}, TORCH + CUDA + GBENCH + SQLITE),
+    "tools": (HOST | {"html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
 MAX_STEMS = 16
 # Folders that include each other in circles, by layer. A folder that is in no cycle any more has to leave the list.
@@ -60,15 +59,6 @@ CYCLES = {
         "bench",
         "bench/families",
         "bench/ranks",
-    },
-    "compare": {
-        "src/compare",
-        "src/compare/input",
-        "src/compare/spreads",
-    },
-    "html": {
-        "src/html",
-        "src/html/charts",
     },
     "kernels": {
         "src/kernels/attention",

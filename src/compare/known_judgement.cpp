@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -59,7 +60,7 @@ std::optional<stats::DispersionPrior> prior_of(const std::string& key, Measure m
   const auto history = options.known_dispersion.find(key);
   const bool is_in_history = history != options.known_dispersion.end() && history->second.degrees_of_freedom > 0;
   if (measure == Measure::kTime && apart == Apart::kProcesses && is_in_history) return history->second;
-  const std::optional<KnownSpread> known = options.spreads->find(key, of, apart);
+  const std::optional<KnownDispersion> known = options.spreads->find(key, of, apart);
   return known ? std::optional{known->prior()} : std::nullopt;
 }
 

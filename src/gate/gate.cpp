@@ -9,7 +9,7 @@
 
 #include "gate/gate_evidence.hpp"
 #include "gate/judging_steps.hpp"
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/results/json_text.hpp"

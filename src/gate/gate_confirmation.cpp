@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/robust.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "gate/judging_steps.hpp"
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/change_points.hpp"
 #include "tbench/stats/descriptive.hpp"

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/robust.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::gate {

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/robust.hpp"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/json_fields.hpp"

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "html/charts/palette.hpp"
 #include "html/page.hpp"
 #include "html/summary.hpp"
 #include "tbench/html/pages.hpp"

@@ -1,5 +1,5 @@
 // The parts that the pages of this layer share: their frame and files, with scripts and without, the form of their
-// data, the assignment of colours, and the data of a record.
+// data, and the data of a record.
 #pragma once
 
 #include <cstddef>
@@ -95,18 +95,6 @@ struct FileComparison {
 /// A paragraph of small print.
 /// @param text  escaped here
 [[nodiscard]] std::string note_html(std::string_view text);
-
-// The assignment of the pages' colours to implementations. assets/page.css has the colours.
-
-/// `--slot-0` to `--slot-9` of page.css.
-inline constexpr std::size_t kColourSlots = 10;
-
-/// By whom a case is computed: its `impl`, or else its `method`; null for one that has neither.
-[[nodiscard]] const std::string* implementation_of(const CaseId& id);
-
-/// Returns a slot per implementation. The implementations of this suite have the same slot on every page, and two that
-/// a family has both have different ones. Any other gets one by its name, and a free one while there are any.
-[[nodiscard]] std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations);
 
 // The data of a record besides its numbers: from its trace the GPU's time by phase and class of operation and by range,
 // and the gaps; and the bytes of its roofline.

@@ -1,5 +1,6 @@
 // Every rule of a verdict, each with a case on either side of it.
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

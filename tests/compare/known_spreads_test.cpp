@@ -167,7 +167,7 @@ TEST(Spreads, ACellCountsOnceHoweverManyPairsItHas) {
   // Nine quiet cells of a pair, and one of five processes, whose ten pairs differ.
   std::vector<ComparisonSide> files = pairs(10, 1);
   for (const double factor : {1.03, 1.06, 1.09}) files.push_back(file({kernel(1e-3 * factor, 9)}));
-  const KnownSpread known = spreads_of(files).classes.at(kKernels);
+  const KnownDispersion known = spreads_of(files).classes.at(kKernels);
   EXPECT_EQ(known.pairs, 19);
   EXPECT_EQ(known.cells, 10);
   EXPECT_LT(known.limit, 0.06);  // with every pair counting, the 90 % quantile alone would give 0.108
@@ -182,7 +182,7 @@ TEST(Spreads, AnotherStatusIsNoPair) {
 TEST(Spreads, UnderEightPairsAClassBorrowsFromItsNeighbour) {
   EXPECT_TRUE(spreads_of(pairs(7, 1.02)).classes.empty());
   const KnownSpreads spreads = spreads_of(pairs(8, 1.0001));
-  const KnownSpread borrowed = spreads.classes.at(kOfMachines);
+  const KnownDispersion borrowed = spreads.classes.at(kOfMachines);
   EXPECT_EQ(borrowed.borrowed, "kernel of processes");
   EXPECT_DOUBLE_EQ(borrowed.limit, kBorrowedFactor * kMinLimit);
   EXPECT_EQ(spreads.classes.at({SpreadClass::kShortKernel, Apart::kProcesses}).borrowed, "kernel of processes");
@@ -214,7 +214,7 @@ TEST(Spreads, TheSameFileTwiceIsRefused) {
 }
 
 TEST(Spreads, ALimitIsWhatOneProcessASideExceedsInFiveOfAHundred) {
-  const KnownSpread spread{.limit = 0.02, .pairs = 8, .cells = 8, .borrowed = {}};
+  const KnownDispersion spread{.limit = 0.02, .pairs = 8, .cells = 8, .borrowed = {}};
   const std::vector<double> base{0};
   const auto p_at = [&](double difference) {
     return stats::moderated_t_test(base, std::vector<double>{difference}, spread.prior())->p_value;

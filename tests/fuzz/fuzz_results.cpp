@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "memory_file.hpp"
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/record_rules.hpp"
 #include "tbench/results/result_file.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "support/sample_results.hpp"
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 
 namespace tbench::support {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/sample_results.hpp"
-#include "tbench/fleet/fleet.hpp"
+#include "tbench/compare/fleet.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::support {
@@ -44,14 +44,14 @@ inline results::NamedResults gpu_file(int number, const std::function<double(con
 
 /// GPUs that differ by `spread_of` each resource, and by 0.1 % from ceiling to ceiling.
 inline std::vector<results::NamedResults> fleet_of(int count, std::mt19937_64& random,
-                                                   const std::function<double(fleet::Resource)>& spread_of) {
+                                                   const std::function<double(compare::Resource)>& spread_of) {
   const auto normal = [&](double deviation) { return std::normal_distribution<double>{0, deviation}(random); };
   std::vector<results::NamedResults> files;
   for (int number = 0; number < count; ++number) {
     std::vector<double> effects;
-    for (const fleet::Resource resource : kAllOf<fleet::Resource>) effects.push_back(normal(spread_of(resource)));
+    for (const compare::Resource resource : kAllOf<compare::Resource>) effects.push_back(normal(spread_of(resource)));
     files.push_back(gpu_file(number, [&](const CaseId& id) {
-      const std::optional<fleet::Resource> resource = fleet::resource_of(id.at("what"));
+      const std::optional<compare::Resource> resource = compare::resource_of(id.at("what"));
       return (resource ? effects.at(static_cast<std::size_t>(*resource)) : normal(0.3)) + normal(0.001);
     }));
   }
@@ -59,9 +59,9 @@ inline std::vector<results::NamedResults> fleet_of(int count, std::mt19937_64& r
 }
 
 /// Makes a GPU of them slower in a resource by this share of its rate.
-inline void slow_down(results::NamedResults& one, fleet::Resource resource, double share) {
+inline void slow_down(results::NamedResults& one, compare::Resource resource, double share) {
   for (Record& record : one.file.records) {
-    if (fleet::resource_of(record.id.at("what")) == resource) {
+    if (compare::resource_of(record.id.at("what")) == resource) {
       scale_samples(*record.timing, 1 / (1 - share));
     }
   }

@@ -44,7 +44,7 @@ TEST_F(TbenchFleet, ExitStatusAndOutputs) {
   EXPECT_THAT(sound.out, AllOf(StartsWith("GPU "), HasSubstr("5 machines: none slow")));
   // The known spreads of the H200 count unless --alone says otherwise.
   EXPECT_THAT(sound.out, HasSubstr("1.15 (8)"));
-  support::slow_down(files_[3], fleet::Resource::kFloat32, 0.1);
+  support::slow_down(files_[3], compare::Resource::kFloat32, 0.1);
   const support::ChildResult slow = fleet({"--markdown"});
   EXPECT_EQ(slow.exit_status, 1);
   EXPECT_THAT(slow.out, StartsWith("**5 machines: GPU-10000003 slow in float32**"));

@@ -38,7 +38,7 @@ class TbenchSpreads : public testing::Test {
     return support::run_child(arguments);
   }
 
-  static compare::KnownSpread graph_of(const std::string& path) {
+  static compare::KnownDispersion graph_of(const std::string& path) {
     return compare::read_spreads(path).classes.at({compare::SpreadClass::kGraph, compare::Apart::kProcesses});
   }
 

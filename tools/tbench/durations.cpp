@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "tbench/compare/durations.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/fleet/durations.hpp"
 #include "tbench/results/durations.hpp"
 #include "tbench/results/result_file.hpp"
 
@@ -40,7 +40,7 @@ void run(const Arguments& arguments) {
   inputs.push_back(arguments.cases);
   check_output("-o", arguments.out, inputs);
   const std::set<std::string> only = names_in(arguments.cases);
-  fleet::DurationCollector collector;
+  compare::DurationCollector collector;
   for (const std::string& path : arguments.files) collector.add({path, results::read_result_file(path)});
   const std::string table = collector.csv(only);
   if (arguments.out.empty()) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "tbench/compare/fleet.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/fleet/fleet.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
@@ -26,39 +26,39 @@ struct FleetArguments {
   std::vector<std::string> files;
   std::string known;
   bool alone{};
-  double false_alarms{kPercent * fleet::FleetOptions{}.false_alarms};
+  double false_alarms{kPercent * compare::FleetOptions{}.false_alarms};
   bool markdown{};
   bool json{};
 };
 
-fleet::FleetOptions options_of(const FleetArguments& arguments) {
+compare::FleetOptions options_of(const FleetArguments& arguments) {
   if (!(arguments.false_alarms > 0 && arguments.false_alarms < FleetArguments::kPercent)) {
     throw UsageError{
         fmt::format("--false-alarms: {} is no rate; give percent, above 0 and below 100", arguments.false_alarms)};
   }
   if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
   if (arguments.alone && !arguments.known.empty()) throw UsageError{"--known and --alone exclude each other; give one"};
-  fleet::FleetOptions options{.false_alarms = arguments.false_alarms / FleetArguments::kPercent, .known = {}};
+  compare::FleetOptions options{.false_alarms = arguments.false_alarms / FleetArguments::kPercent, .known = {}};
   if (arguments.alone) return options;
-  if (!arguments.known.empty()) options.known = fleet::read_known_spreads(arguments.known);
-  const std::span<const fleet::KnownSpread> recorded = fleet::recorded_spreads();
+  if (!arguments.known.empty()) options.known = compare::read_known_spreads(arguments.known);
+  const std::span<const compare::ResourceDispersion> recorded = compare::recorded_spreads();
   options.known.insert(options.known.end(), recorded.begin(), recorded.end());
   return options;
 }
 
 int run(const FleetArguments& arguments) {
-  const fleet::FleetOptions options = options_of(arguments);
+  const compare::FleetOptions options = options_of(arguments);
   std::vector<results::NamedResults> files;
   for (const std::string& path : arguments.files) files.push_back({path, results::read_result_file(path)});
-  const fleet::Fleet fleet = fleet::compare_fleet(files, options);
+  const compare::Fleet fleet = compare::compare_fleet(files, options);
   if (arguments.json) {
-    fmt::print("{}", results::pretty(fleet::fleet_to_json(fleet)));
+    fmt::print("{}", results::pretty(compare::fleet_to_json(fleet)));
   } else {
-    fmt::print("{}", fleet::fleet_page(fleet, {.markdown = arguments.markdown,
-                                               .colour = ::isatty(STDOUT_FILENO) == 1,
-                                               .max_width = render::terminal_width(STDOUT_FILENO)}));
+    fmt::print("{}", compare::fleet_page(fleet, {.markdown = arguments.markdown,
+                                                 .colour = ::isatty(STDOUT_FILENO) == 1,
+                                                 .max_width = render::terminal_width(STDOUT_FILENO)}));
   }
-  return fleet::has_slow(fleet) ? kExitSlow : kExitOk;
+  return compare::has_slow(fleet) ? kExitSlow : kExitOk;
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 
 #include "command_line.hpp"
 #include "tbench/compare/comparison.hpp"
+#include "tbench/compare/merge.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/fleet/merge.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_writer.hpp"
@@ -85,9 +85,9 @@ int run(const MergeArguments& arguments) {
   check_out(arguments);
   std::vector<results::NamedResults> parts;
   for (const std::string& path : arguments.files) parts.push_back({path, read(path)});
-  fleet::Merged merged;
+  compare::Merged merged;
   try {
-    merged = fleet::merge(std::move(parts));
+    merged = compare::merge(std::move(parts));
   } catch (const compare::NotComparable& error) {
     fmt::print(stderr, "tbench: cannot be merged: {}\n", render::one_line(error.what()));
     return compare::kExitNotComparable;

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "tbench/compare/comparison_input.hpp"
 #include "tbench/compare/known_spreads.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/compare/spread_collector.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"

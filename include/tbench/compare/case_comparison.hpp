@@ -43,35 +43,12 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 /// than most changes do.
 [[nodiscard]] bool clocks_are_comparable(std::span<const results::Replicate* const> replicates);
 
-/// How bad a status is; a side has the worst status of its replicates.
-[[nodiscard]] int severity(Status status);
-
-/// The replicate with the worst status.
-[[nodiscard]] const results::Replicate& worst_of(const results::MeasuredCase& c);
-/// ln of the median time in seconds; absent unless every process is `ok`.
-[[nodiscard]] std::optional<double> value_of(const results::MeasuredCase& c);
-/// ln of the median of the GPU's time in a step, in seconds; absent unless value_of is there and every process knows
-/// it.
-[[nodiscard]] std::optional<double> device_value_of(const results::MeasuredCase& c);
-/// The largest peak of its processes, in the allocator's blocks.
-[[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
-/// Returns the peak of what tensors asked for, like peak_of; nothing unless every process that knows a peak knows this
-/// one.
-[[nodiscard]] std::optional<std::int64_t> requested_peak_of(const results::MeasuredCase& c);
-/// ln of the times in seconds, of the processes that have one.
-[[nodiscard]] std::vector<double> log_times(const results::MeasuredCase& c);
-
-/// Whether a status is a failure or out of memory: a case that was `ok` has regressed if it becomes one of these.
-[[nodiscard]] bool is_bad(Status status);
-
 /// Whether another measure of a step (clock cycles, the GPU's time) moved in the same direction as its time, and at
 /// least half as far. Both are differences of logarithms. A measure that is not known does not contradict the time.
 /// Where the GPU's time does not share a change, the change is the host's (HOST).
 [[nodiscard]] bool shares_change(double time_difference, std::optional<double> other_difference);
 
-/// How the reason begins of a side that was measured, but has no time that can be compared; its status is
-/// `unsupported`.
-inline constexpr std::string_view kNotComparable = "not comparable";
+/// Whether the side was measured, but has no time that can be compared.
 [[nodiscard]] bool is_not_comparable(const SideOfCase& side);
 
 /// Describes the statuses unless both sides are `ok`; empty if they are.

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
 #include "tbench/compare/known_spreads.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"

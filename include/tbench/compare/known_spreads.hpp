@@ -86,7 +86,7 @@ inline constexpr double kSpreadFreedom = 6;
 inline constexpr std::int64_t kMinPairs = 8;
 inline constexpr std::size_t kMinCells = 4;
 
-struct KnownSpread {
+struct KnownDispersion {
   double limit{};        // 95 % of pairs differ by less, of ln(time)
   std::int64_t pairs{};  // that it is known from
   std::int64_t cells{};  // cases on a GPU by a build, or on GPUs of one model, each of which counts once
@@ -94,7 +94,7 @@ struct KnownSpread {
 
   /// Makes 1+1 measurements differ significantly from `limit` on.
   [[nodiscard]] stats::DispersionPrior prior() const;
-  bool operator==(const KnownSpread&) const = default;
+  bool operator==(const KnownDispersion&) const = default;
 };
 
 /// A case that one process measured, as a spreads file keeps it so that pairs can be added to it.
@@ -118,12 +118,12 @@ class KnownSpreads {
 
   std::vector<std::string> gpus;  // models that it is known from
   std::string excluded;           // regular expression of files that were left out
-  std::map<ClassKey, KnownSpread> classes;
-  std::map<CaseKey, KnownSpread> cases;
+  std::map<ClassKey, KnownDispersion> classes;
+  std::map<CaseKey, KnownDispersion> cases;
   std::vector<SpreadSample> samples;  // that they were made of; empty unless pairs may be added
 
   /// Returns the case's own spread, else the spread of its class.
-  [[nodiscard]] std::optional<KnownSpread> find(const std::string& key, SpreadClass of, Apart apart) const;
+  [[nodiscard]] std::optional<KnownDispersion> find(const std::string& key, SpreadClass of, Apart apart) const;
 
   /// Puts what `own` knows by itself, not by borrowing, over these.
   void put_over(const KnownSpreads& own);

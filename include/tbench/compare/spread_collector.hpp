@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
 #include "tbench/compare/known_spreads.hpp"
+#include "tbench/compare/sides.hpp"
 
 namespace tbench::compare {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/gate/gate_report.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/history/measured_run.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/core/environment.hpp"
 #include "tbench/results/conclusion.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/results/measured_case.hpp"
 #include "tbench/results/result_json.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 
 namespace tbench::compare {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 
 namespace tbench::compare {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "compare/input/plain_name.hpp"
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/tests.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "compare/input/plain_rows.hpp"
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/results/record_json.hpp"
 
 namespace tbench::compare {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/tests.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/results/measured_case.hpp"
 
 namespace tbench::compare {

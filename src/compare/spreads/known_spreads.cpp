@@ -6,13 +6,13 @@
 
 namespace tbench::compare {
 
-stats::DispersionPrior KnownSpread::prior() const {
+stats::DispersionPrior KnownDispersion::prior() const {
   constexpr double kTail = 0.025;
   static const double kLimits = std::sqrt(2.0) * stats::t_upper_quantile(kTail, kSpreadFreedom);
   return {.standard_deviation = limit / kLimits, .degrees_of_freedom = kSpreadFreedom};
 }
 
-std::optional<KnownSpread> KnownSpreads::find(const std::string& key, SpreadClass of, Apart apart) const {
+std::optional<KnownDispersion> KnownSpreads::find(const std::string& key, SpreadClass of, Apart apart) const {
   const auto own = cases.find(CaseKey{key, of, apart});
   if (own != cases.end()) return own->second;
   const auto of_class = classes.find(ClassKey{of, apart});

@@ -110,7 +110,7 @@ double spread_limit(std::span<const SpreadCell> cells) {
   return limit;
 }
 
-bool rejects(std::span<const SpreadCell> cells, const KnownSpread& of_class) {
+bool rejects(std::span<const SpreadCell> cells, const KnownDispersion& of_class) {
   stats::PooledVariance measured;
   for (const SpreadCell& cell : cells) {
     double squares = 0;  // half the mean square of all pairs is the variance of the values

@@ -27,6 +27,6 @@ struct SpreadCell {
 [[nodiscard]] double spread_limit(std::span<const SpreadCell> cells);
 
 /// Whether cells of one case spread too much for the limit of their class, at stats::kPriorLevel.
-[[nodiscard]] bool rejects(std::span<const SpreadCell> cells, const KnownSpread& of_class);
+[[nodiscard]] bool rejects(std::span<const SpreadCell> cells, const KnownDispersion& of_class);
 
 }  // namespace tbench::compare

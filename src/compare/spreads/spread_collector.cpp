@@ -8,7 +8,7 @@
 #include <set>
 #include <span>
 
-#include "compare/measuring_way.hpp"
+#include "compare/input/measuring_way.hpp"
 #include "compare/spreads/spread_cells.hpp"
 #include "tbench/core/error.hpp"
 
@@ -79,7 +79,7 @@ std::int64_t pairs_in(std::span<const SpreadCell> cells) {
   return static_cast<std::int64_t>(pairs);
 }
 
-KnownSpread measured(std::span<const SpreadCell> cells, double at_least) {
+KnownDispersion measured(std::span<const SpreadCell> cells, double at_least) {
   return {.limit = rounded(std::max(at_least, spread_limit(cells))),
           .pairs = pairs_in(cells),
           .cells = static_cast<std::int64_t>(cells.size()),
@@ -101,7 +101,7 @@ std::vector<ClassKey> neighbours(const ClassKey& key) {
 }
 
 void borrow(KnownSpreads& known) {
-  const std::map<ClassKey, KnownSpread> own = known.classes;
+  const std::map<ClassKey, KnownDispersion> own = known.classes;
   for (const SpreadClass of : kAllOf<SpreadClass>) {
     for (const Apart apart : kAllOf<Apart>) {
       const ClassKey key{of, apart};

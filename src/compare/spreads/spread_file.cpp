@@ -72,7 +72,7 @@ namespace {
 
 constexpr const char* kRemedy = "Write it again with 'tbench spreads RESULTS... -o FILE'.";
 
-SpreadRow row_of(const std::string& name, SpreadClass of, Apart apart, const KnownSpread& spread) {
+SpreadRow row_of(const std::string& name, SpreadClass of, Apart apart, const KnownDispersion& spread) {
   return {.name = name,
           .of = std::string{tbench::to_string(of)},
           .apart = std::string{tbench::to_string(apart)},
@@ -95,7 +95,7 @@ void add(KnownSpreads& spreads, const SpreadRow& row) {
   const auto apart = known<Apart>(row.apart, "apart");
   if (!(row.limit > 0)) throw std::runtime_error{fmt::format("limit: {} is not above 0", row.limit)};
   if (row.pairs < 0 || row.cells < 0) throw std::runtime_error{fmt::format("pairs: {} is below 0", row.pairs)};
-  const KnownSpread spread{.limit = row.limit, .pairs = row.pairs, .cells = row.cells, .borrowed = row.borrowed};
+  const KnownDispersion spread{.limit = row.limit, .pairs = row.pairs, .cells = row.cells, .borrowed = row.borrowed};
   const bool is_new = row.name.empty()
                           ? spreads.classes.emplace(KnownSpreads::ClassKey{of, apart}, spread).second
                           : spreads.cases.emplace(KnownSpreads::CaseKey{row.name, of, apart}, spread).second;

@@ -35,7 +35,7 @@ std::string_view described(SpreadClass of) {
 std::string cell(const KnownSpreads& spreads, SpreadClass of, Apart apart) {
   const auto found = spreads.classes.find({of, apart});
   if (found == spreads.classes.end()) return "unknown";
-  const KnownSpread& spread = found->second;
+  const KnownDispersion& spread = found->second;
   if (!spread.borrowed.empty()) return fmt::format("{:.2f} ({})", kPercent * spread.limit, spread.borrowed);
   return fmt::format("{:.2f} ({}, {})", kPercent * spread.limit, spread.pairs, spread.cells);
 }

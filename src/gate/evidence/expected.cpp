@@ -7,7 +7,7 @@
 #include <set>
 
 #include "gate/judging_steps.hpp"
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 #include "tbench/core/case_table.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/stats/descriptive.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gate/judging_steps.hpp"
-#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/case_values.hpp"
 
 namespace tbench::gate {
 namespace {

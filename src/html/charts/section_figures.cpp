@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "html/page.hpp"
+#include "html/charts/palette.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 

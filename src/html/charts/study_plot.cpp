@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "html/page.hpp"
+#include "html/charts/palette.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"

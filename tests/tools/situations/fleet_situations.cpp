@@ -14,7 +14,7 @@ std::function<void(const Sandbox&)> five_gpus(double slower) {
   return [slower](const Sandbox& sandbox) {
     for (int i = 0; i < 5; ++i) {
       results::NamedResults one = support::gpu_file(i, [i](const CaseId&) { return i % 2 == 0 ? 0.0005 : -0.0005; });
-      if (i == 3 && slower > 0) support::slow_down(one, fleet::Resource::kFloat32, slower);
+      if (i == 3 && slower > 0) support::slow_down(one, compare::Resource::kFloat32, slower);
       results::write_result_file(sandbox.file(one.label), one.file);
     }
   };

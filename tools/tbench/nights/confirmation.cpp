@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/process/bound_run.hpp"
 #include "tbench/results/conclusion.hpp"

@@ -1,0 +1,255 @@
+#include "tbench/compare/fleet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compare/machine_check.hpp"
+#include "tbench/compare/sides.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/run_order.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/stats/descriptive.hpp"
+#include "tbench/stats/outliers.hpp"
+
+namespace tbench::compare {
+namespace {
+
+using results::NamedResults;
+
+constexpr std::size_t kMinMachines = 3;
+
+/// ln of the times of a machine's ceilings, in seconds, by case name.
+using LogTimes = std::map<std::string, std::vector<double>>;
+
+struct Measured {
+  std::vector<Machine> machines;
+  std::vector<LogTimes> ceilings;  // by machine
+};
+
+std::string machine_name(const NamedResults& one) {
+  if (!one.file.environment.gpu) {
+    throw UsageError{fmt::format("'{}': measured on a CPU; give results of GPUs", one.label)};
+  }
+  if (one.file.options.contains("merged_gpus")) {
+    throw UsageError{
+        fmt::format("'{}': merged from the results of several GPUs; give the files that it was made from", one.label)};
+  }
+  const std::string& uuid = one.file.environment.gpu->uuid;
+  return uuid.empty() ? one.label : uuid;
+}
+
+Measured measured(std::span<const NamedResults> files) {
+  Measured all;
+  for (const NamedResults& one : files) {
+    const std::string name = machine_name(one);
+    const auto found = std::ranges::find(all.machines, name, &Machine::name);
+    const auto index = static_cast<std::size_t>(found - all.machines.begin());
+    if (found == all.machines.end()) {
+      all.machines.push_back({.name = name, .files = {}});
+      all.ceilings.emplace_back();
+    }
+    all.machines[index].files.push_back(one.label);
+    for (const Record& record : one.file.records) {
+      if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing) continue;
+      all.ceilings[index][record.id.name()].push_back(std::log(record.timing->median.value));
+    }
+  }
+  return all;
+}
+
+/// Whether GPUs that differ in the fact are incomparable; differences in other facts are told to the reader.
+bool is_other_kind(const std::string& fact) {
+  return fact == "GPU" || fact == "SMs" || fact == "MIG" || fact == "clock policy";
+}
+
+/// `GPU: NVIDIA H100 in 'a.json', NVIDIA H200 in 'b.json' and 2 more`, for every fact that is not the same in all.
+std::vector<std::string> differences_of(std::span<const NamedResults> files, bool of_other_kinds) {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> values;
+  for (const NamedResults& one : files) {
+    for (const auto& [fact, value] : machine_facts(one.file.environment)) {
+      if (is_other_kind(fact) == of_other_kinds) values[fact][value].push_back(one.label);
+    }
+  }
+  std::vector<std::string> differences;
+  for (const auto& [fact, labels] : values) {
+    if (labels.size() < 2) continue;
+    std::vector<std::string> texts;
+    for (const auto& [value, where] : labels) texts.push_back(fmt::format("{} in {}", value, listed(where)));
+    differences.push_back(fmt::format("{}: {}", fact, join(texts, ", ")));
+  }
+  return differences;
+}
+
+void check_one_kind(std::span<const NamedResults> files) {
+  const std::vector<std::string> differences = differences_of(files, /*of_other_kinds=*/true);
+  if (differences.empty()) return;
+  throw NotComparable{fmt::format("{}; give the files of one model, set up alike", join(differences, "; "))};
+}
+
+std::vector<std::string> warnings_of(std::span<const NamedResults> files, const Measured& all) {
+  std::vector<std::string> warnings = differences_of(files, /*of_other_kinds=*/false);
+  std::set<std::string> builds;
+  for (const NamedResults& one : files) builds.insert(build_key(one.file.environment));
+  if (builds.size() > 1) {
+    warnings.push_back(fmt::format(
+        "{} builds: where one of them measures a ceiling in another way, its machines look different", builds.size()));
+  }
+  for (std::size_t i = 0; i < all.machines.size(); ++i) {
+    if (all.ceilings[i].empty()) {
+      warnings.push_back(fmt::format(
+          "{} has no ceilings: run it with --tb_ceilings=on, or --benchmark_filter=^Ceiling/", all.machines[i].name));
+    }
+  }
+  return warnings;
+}
+
+/// The ceilings of a resource that enough machines have, sorted by name.
+std::vector<std::string> common_ceilings(const Measured& all, Resource resource) {
+  std::map<std::string, std::size_t> machines;
+  for (const LogTimes& times : all.ceilings) {
+    for (const auto& [name, values] : times) {
+      if (resource_of(CaseId::parse(name).at("what")) == resource) ++machines[name];
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, count] : machines) {
+    if (count >= kMinMachines) names.push_back(name);
+  }
+  return names;
+}
+
+/// How much slower each machine is than the others in these ceilings: ln of its times as the sum of a part of the
+/// ceiling and a part of the machine, alternately the median over machines and the mean over ceilings until neither
+/// moves, since not every machine has every ceiling.
+std::vector<std::optional<double>> effects_of(const Measured& all, const std::vector<std::string>& ceilings) {
+  std::vector<std::optional<double>> effects(all.machines.size());
+  std::vector<std::map<std::string, double>> times(all.machines.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    for (const std::string& name : ceilings) {
+      const auto found = all.ceilings[i].find(name);
+      if (found != all.ceilings[i].end()) times[i][name] = stats::median(found->second);
+    }
+    if (!times[i].empty()) effects[i] = 0;
+  }
+  constexpr int kMaxTurns = 50;
+  constexpr double kStill = 1e-9;
+  double moved = 1;
+  for (int turn = 0; turn < kMaxTurns && moved > kStill; ++turn) {
+    moved = 0;
+    std::map<std::string, double> centres;
+    for (const std::string& name : ceilings) {
+      std::vector<double> rest;
+      for (std::size_t i = 0; i < times.size(); ++i) {
+        if (const auto found = times[i].find(name); found != times[i].end())
+          rest.push_back(found->second - *effects[i]);
+      }
+      centres[name] = stats::median(rest);
+    }
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if (!effects[i]) continue;
+      std::vector<double> rest;
+      for (const auto& [name, time] : times[i]) rest.push_back(time - centres.at(name));
+      const double effect = stats::mean(rest);
+      moved = std::max(moved, std::abs(effect - *effects[i]));
+      effects[i] = effect;
+    }
+  }
+  return effects;
+}
+
+std::optional<stats::DispersionPrior> known_of(const FleetOptions& options, const std::string& gpu, Resource resource) {
+  const auto found = std::ranges::find_if(
+      options.known, [&](const ResourceDispersion& known) { return known.gpu == gpu && known.resource == resource; });
+  return found == options.known.end() ? std::nullopt : std::optional{found->spread};
+}
+
+/// @param level  of a false alarm in this resource
+FleetResource judged(const Measured& all, Resource resource, std::vector<std::string> ceilings, double level,
+                     const std::optional<stats::DispersionPrior>& known) {
+  FleetResource result{.resource = resource,
+                       .ceilings = std::move(ceilings),
+                       .standings = std::vector<std::optional<Standing>>(all.machines.size()),
+                       .known = known};
+  const std::vector<std::optional<double>> effects = effects_of(all, result.ceilings);
+  std::vector<double> values;
+  for (const std::optional<double>& effect : effects) {
+    if (effect) values.push_back(*effect);
+  }
+  const stats::OutlierSearch search = stats::find_outliers(values, level, known).value();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < effects.size(); ++i) {
+    if (!effects[i]) continue;
+    const stats::Deviation& deviation = search.deviations[next++];
+    result.standings[i] = Standing{.change = std::expm1(-deviation.difference),
+                                   .score = -deviation.score,
+                                   .is_slow = deviation.is_outlier && deviation.difference > 0,
+                                   .is_fast = deviation.is_outlier && deviation.difference < 0};
+  }
+  result.machines = values.size();
+  result.spread = search.standard_deviation;
+  result.degrees_of_freedom = search.degrees_of_freedom;
+  result.known_rejected = search.prior_rejected;
+  result.detectable = -std::expm1(-search.detectable);
+  return result;
+}
+
+}  // namespace
+
+/// H200: ten machines that `tbench fleet --alone --json` tells apart in bench/results/nvidia_h200 (nine with products
+/// on tensor cores, six with float32 products, three with copies). A test compares.
+std::span<const ResourceDispersion> recorded_spreads() {
+  static const std::array<ResourceDispersion, 3> kSpreads{
+      {{"NVIDIA H200", Resource::kTensor, {.standard_deviation = 0.01152, .degrees_of_freedom = 8}},
+       {"NVIDIA H200", Resource::kFloat32, {.standard_deviation = 0.00313, .degrees_of_freedom = 5}},
+       {"NVIDIA H200", Resource::kMemory, {.standard_deviation = 0.00100, .degrees_of_freedom = 2}}}};
+  return kSpreads;
+}
+
+std::optional<Resource> resource_of(std::string_view what) {
+  static const std::map<std::string_view, Resource> kResources{
+      {"gemm_fp32", Resource::kFloat32}, {"copy", Resource::kMemory},   {"read", Resource::kMemory},
+      {"write", Resource::kMemory},      {"l2_read", Resource::kL2},    {"h2d_pinned", Resource::kLink},
+      {"d2h_pinned", Resource::kLink},   {"launch", Resource::kLaunch}, {"event", Resource::kLaunch}};
+  if (const auto found = kResources.find(what); found != kResources.end()) return found->second;
+  return what.starts_with("gemm_") ? std::optional{Resource::kTensor} : std::nullopt;
+}
+
+Fleet compare_fleet(std::span<const NamedResults> files, const FleetOptions& options) {
+  Measured all = measured(files);
+  check_one_kind(files);
+  Fleet fleet{.gpu = files.front().file.environment.gpu->name,
+              .false_alarms = options.false_alarms,
+              .machines = {},
+              .resources = {},
+              .warnings = warnings_of(files, all)};
+  std::map<Resource, std::vector<std::string>> ceilings;
+  for (const Resource resource : kAllOf<Resource>) {
+    if (auto common = common_ceilings(all, resource); !common.empty()) ceilings.emplace(resource, std::move(common));
+  }
+  if (ceilings.empty()) {
+    throw UsageError{
+        fmt::format("{} machine{}, and no ceiling that three of them have; measure three or more with "
+                    "--benchmark_filter=^Ceiling/",
+                    all.machines.size(), all.machines.size() == 1 ? "" : "s")};
+  }
+  const double level = options.false_alarms / static_cast<double>(ceilings.size());
+  for (auto& [resource, names] : ceilings) {
+    fleet.resources.push_back(judged(all, resource, std::move(names), level, known_of(options, fleet.gpu, resource)));
+  }
+  fleet.machines = std::move(all.machines);
+  return fleet;
+}
+
+bool has_slow(const Fleet& fleet) {
+  return std::ranges::any_of(fleet.resources, [](const FleetResource& resource) {
+    return std::ranges::any_of(resource.standings, [](const auto& standing) { return standing && standing->is_slow; });
+  });
+}
+
+}  // namespace tbench::compare
