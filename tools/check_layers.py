@@ -55,11 +55,6 @@ LAYERS = {
 MAX_STEMS = 16
 # Folders that include each other in circles, by layer. A folder that is in no cycle any more has to leave the list.
 CYCLES = {
-    "bench": {
-        "bench",
-        "bench/families",
-        "bench/ranks",
-    },
     "kernels": {
         "src/kernels/attention",
         "src/kernels/attention/common",

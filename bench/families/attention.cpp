@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
-#include "bench/kernel_path.hpp"
+#include "bench/families/kernel_path.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/attention_case.hpp"
 

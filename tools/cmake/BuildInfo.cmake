@@ -171,7 +171,7 @@ endif()
 string(REGEX REPLACE "([\\\"])" "\\\\\\1" OPTIONS "${OPTIONS}")
 
 set(text "// Written by tools/cmake/BuildInfo.cmake.
-#include \"bench/run_facts.hpp\"
+#include \"bench/cli/build_info.hpp\"
 
 namespace tbench::bench {
 

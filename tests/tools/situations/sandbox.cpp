@@ -54,7 +54,7 @@ Sandbox::Sandbox() {
   write_program(file("bin/nsys"), fmt::format(kNsys, folder_.path()));
   write_program(file("bin/git"), "#!/bin/sh\n[ \"$1 $2\" = 'log --oneline' ]\n");
   const std::string bench =
-      fmt::format(kBench, folder_.path(), TBENCH_SOURCE_DIR "/bench/options.cpp", TBENCH_FAKE_BENCH);
+      fmt::format(kBench, folder_.path(), TBENCH_SOURCE_DIR "/bench/cli/options.cpp", TBENCH_FAKE_BENCH);
   for (const char* folder : {"bin", "BASE", "NEW", "GOOD", "PINNED"}) {
     write_program(file(std::string{folder} + "/transformer_bench"), bench);
   }

@@ -12,8 +12,8 @@ namespace tbench::tool {
 
 /// A folder in which commands are run as a user would run them: `tbench` and `transformer_bench` are on the path, BASE,
 /// NEW, GOOD and PINNED hold builds of the latter. That is fake_bench behind a check of its flags: one that
-/// bench/options.cpp does not declare ends it with status 2. It leaves a profile or traced results where they are asked
-/// for. `fake_bench` is that without the check.
+/// bench/cli/options.cpp does not declare ends it with status 2. It leaves a profile or traced results where they are
+/// asked for. `fake_bench` is that without the check.
 class Sandbox {
  public:
   Sandbox();

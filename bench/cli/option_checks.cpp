@@ -1,0 +1,114 @@
+#include "bench/cli/option_checks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "tbench/core/text.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// A check without a description: --help says in words what an option takes.
+template <class Check>
+CLI::Validator validator(Check check) {
+  return CLI::Validator{std::function<std::string(std::string&)>{std::move(check)}, ""};
+}
+
+/// Nothing unless all of `digits` is one.
+std::optional<double> finite_number(std::string_view digits) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool is_whole = error == std::errc{} && stop == digits.data() + digits.size();
+  return is_whole && std::isfinite(value) ? std::optional{value} : std::nullopt;
+}
+
+}  // namespace
+
+CLI::Validator one_of(const Choices<int>& choices) {
+  return validator([choices](std::string& text) -> std::string {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (name == text) {
+        text = fmt::format("{}", value);
+        return {};
+      }
+      names.push_back(name);
+    }
+    return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean(text, names));
+  });
+}
+
+CLI::Validator whole_number(std::int64_t min) {
+  return validator([min](std::string& text) -> std::string {
+    const std::optional<std::int64_t> value = parse_integer(text);
+    if (value && *value >= min) return {};
+    return fmt::format("'{}' is not a whole number of at least {}", text, min);
+  });
+}
+
+CLI::Validator positive_number(std::string unit) {
+  return validator([unit = std::move(unit)](std::string& text) -> std::string {
+    const std::optional<double> value = finite_number(text);
+    if (value && *value > 0) return {};
+    return fmt::format("'{}' is not a number of {} above 0", text, unit);
+  });
+}
+
+CLI::Validator seconds() {
+  return validator([](std::string& text) -> std::string {
+    std::string_view digits{text};
+    if (digits.ends_with('s')) digits.remove_suffix(1);
+    const std::optional<double> value = finite_number(digits);
+    if (!value || *value < 0) {
+      return fmt::format("'{}' is not a number of seconds, e.g. 0.5", text);
+    }
+    text = digits;
+    return {};
+  });
+}
+
+CLI::Validator key_value() {
+  return validator([](std::string& text) -> std::string {
+    const std::size_t equals = text.find('=');
+    if (equals != 0 && equals != std::string::npos) return {};
+    return fmt::format("'{}' is not key=value", text);
+  });
+}
+
+CLI::Validator plugin_file() {
+  return validator([](std::string& text) -> std::string {
+    constexpr const char* kRemedy = "make one as examples/plugin/README.md says";
+    if (!text.ends_with(".so") && !text.ends_with(".pt2")) {
+      return fmt::format("'{}' is neither a shared library, FILE.so, nor a package, FILE.pt2: {}", text, kRemedy);
+    }
+    if (::access(text.c_str(), F_OK) != 0) return fmt::format("there is no file '{}': {}", text, kRemedy);
+    struct stat facts {};
+    const bool is_file = ::stat(text.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+    if (!is_file || ::access(text.c_str(), R_OK) != 0) {
+      return fmt::format("'{}' is not a file that can be read: {}", text, kRemedy);
+    }
+    return {};
+  });
+}
+
+CLI::Validator folder_with(std::string extension, std::string remedy) {
+  return validator([extension = std::move(extension), remedy = std::move(remedy)](std::string& text) -> std::string {
+    std::error_code error;
+    std::filesystem::directory_iterator files{text, error};
+    if (error) return fmt::format("'{}' is not a folder that can be read: {}", text, remedy);
+    for (const std::filesystem::directory_entry& file : files) {
+      if (file.path().extension() == extension) return {};
+    }
+    return fmt::format("'{}' holds no {} file: {}", text, extension, remedy);
+  });
+}
+
+}  // namespace tbench::bench

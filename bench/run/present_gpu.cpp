@@ -1,0 +1,73 @@
+#include "bench/run/present_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "bench/run/own_program.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/cuda/device.hpp"
+#include "tbench/cuda/nvml.hpp"
+#include "tbench/process/command.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// The first entry of CUDA_VISIBLE_DEVICES, as CUDA reads it; nothing where it hides all GPUs.
+std::optional<std::string> first_visible() {
+  const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string visible = variable == nullptr ? "0" : variable;
+  if (visible.empty() || visible == "-1") return std::nullopt;
+  return visible.substr(0, visible.find(','));
+}
+
+}  // namespace
+
+std::optional<std::string> present_gpu() {
+  const std::optional<std::string> first = first_visible();
+  if (!first) return std::nullopt;
+  const auto library = cuda::load_nvml();
+  if (!cuda::nvml_driver_version(library)) return std::nullopt;
+  const std::optional<std::int64_t> index = parse_integer(*first);
+  const cuda::NvmlDevice device = index ? cuda::NvmlDevice::by_index(library, static_cast<unsigned int>(*index))
+                                        : cuda::NvmlDevice::by_uuid(library, *first);
+  return device.name().value_or("GPU of an unknown model");
+}
+
+void refuse_gpu_without_cuda() {
+  if (!first_visible()) return;
+  const std::optional<std::string> driver = cuda::nvml_driver_version(cuda::load_nvml());
+  const std::string problem = driver ? cuda::device_problem() : "";
+  if (problem.empty()) return;
+  throw UsageError{
+      fmt::format("the driver ({}) sees a GPU, and CUDA cannot use it: {}. Mend the driver, or measure the CPU with "
+                  "--tb_device=cpu.",
+                  *driver, problem)};
+}
+
+bool another_process_can_use_gpu() {
+  process::Command other{{kOwnExecutable, "--tb_worker_task=device"}};
+  return other.wait() == kExitOk;
+}
+
+UsageError no_cuda_device() {
+  return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+}
+
+void refuse_gpu_options(const Options& options) {
+  const auto refuse = [](const std::string& flag, const char* why) {
+    throw UsageError{fmt::format("{}: the cases run on the CPU, {}: leave the flag out", flag, why)};
+  };
+  if (options.l2) refuse(fmt::format("--tb_l2={}", to_string(*options.l2)), "whose caches are left as they are");
+  if (options.memory_limit_gib) {
+    refuse(fmt::format("--tb_memory_limit={}", *options.memory_limit_gib), "whose memory is not limited");
+  }
+  if (!options.trace.value_or(false)) return;
+  std::string flag = "--tb_trace=on";
+  if (!options.study.empty()) flag = "--tb_study=" + options.study;
+  if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
+  refuse(flag, "where there is no GPU to trace");
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,217 @@
+// One benchmark of Google Benchmark per planned case, and our reporter for Google Benchmark, which writes records to
+// the results file as they arrive and shows them.
+#include "bench/session/case_loop.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "bench/cli/google_benchmark_flags.hpp"
+#include "bench/run/plugins.hpp"
+#include "bench/run/stop_signals.hpp"
+#include "bench/session/run_progress.hpp"
+#include "tbench/render/run_console.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// Records of finished cases that wait for the reporter, by case name.
+using FinishedRecords = std::map<std::string, std::vector<Record>>;
+
+class RunReporter final : public benchmark::BenchmarkReporter {
+ public:
+  /// @param console  null: nothing on the console (--benchmark_format=json)
+  /// @param writer   null: no result file
+  RunReporter(FinishedRecords& finished, RunProgress& progress, render::ConsoleTable* console,
+              results::ResultWriter* writer)
+      : finished_{finished}, progress_{progress}, console_{console}, writer_{writer} {}
+
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override;
+
+  /// Records of this run in the order they arrived.
+  [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+
+ private:
+  FinishedRecords& finished_;
+  RunProgress& progress_;
+  render::ConsoleTable* console_;
+  results::ResultWriter* writer_;
+  std::vector<Record> records_;
+};
+
+void RunReporter::ReportRuns(const std::vector<Run>& runs) {
+  for (const Run& run : runs) {
+    const auto found = finished_.find(run.run_name.function_name);
+    if (found == finished_.end()) continue;  // interrupted before it was done
+    for (Record& record : found->second) {
+      // On the disk before it is on the console: what a user has seen is never lost.
+      if (writer_ != nullptr) writer_->add(record);
+      progress_.clear();
+      if (console_ != nullptr) console_->row(record);
+      records_.push_back(std::move(record));
+    }
+    finished_.erase(found);
+  }
+}
+
+/// Everything that running a planned case needs.
+struct Run {
+  CaseRunner& runner;
+  RunProgress& progress;
+  MeasuredCeilings* ceilings;  // null: nothing is compared with ceilings
+  TimeLimit& limit;
+  std::function<std::optional<Record>(const CaseId&)> known_oom;
+  std::int64_t processes{};
+  std::optional<std::int64_t>& replicate;  // whose process runs; nothing before the first case
+};
+
+/// The last activity of a case: its times are taken, and starting a process disturbs it no more.
+constexpr std::string_view kLastActivity = "verifying again";
+
+/// No process is started for a case that cannot run, or is known not to fit. The next one of its replicate then begins
+/// the replicate's process.
+/// @param next  the case after it, or null
+std::vector<Record> run_where_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+  if (std::optional<Record> oom = run.known_oom(planned.id)) return {std::move(*oom)};
+  const bool begins_replicate = run.replicate && *run.replicate != planned.process;
+  if (planned.needs_fresh_process || begins_replicate) {
+    if (std::optional<Record> refusal = run.runner.refusal(planned.id, stop_signalled)) return {std::move(*refusal)};
+    run.runner.renew_process();
+  }
+  run.replicate = planned.process;
+  const auto follow = [&](std::string_view activity) {
+    run.progress.update(activity);
+    if (activity == kLastActivity && next != nullptr && next->needs_fresh_process) run.runner.prepare_process();
+  };
+  return run.runner.run(planned.id, follow, stop_signalled);
+}
+
+/// The records of a planned case, each with its ceiling, and with the number of its process where there are several.
+std::vector<Record> run_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+  std::vector<Record> records = run_where_planned(planned, next, run);
+  for (Record& record : records) {
+    if (run.ceilings != nullptr) {
+      run.ceilings->learn(record, planned.process);
+      run.ceilings->hold(record, planned.process);
+      refuse_above_ceiling(record);
+    }
+    if (run.processes == 1) continue;
+    record.repetition_index = planned.process;
+    record.repetitions = run.processes;
+  }
+  return records;
+}
+
+/// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
+/// Benchmark gets the median as the time of the one iteration.
+void register_cases(const std::vector<PlannedCase>& plan, const Run& run, FinishedRecords& finished) {
+  for (std::size_t index = 0; index < plan.size(); ++index) {
+    const auto body = [&, index](benchmark::State& state) {
+      if (stop_signalled() || !run.limit.allows(index)) return state.SkipWithError("interrupted");
+      const std::string name = plan[index].id.name();
+      run.progress.begin_case(index, name);
+      const PlannedCase* const next = index + 1 < plan.size() ? &plan[index + 1] : nullptr;
+      std::vector<Record> records = run_planned(plan[index], next, run);
+      run.progress.end_case();
+      if (records.empty()) return state.SkipWithError("interrupted");
+      const Record& last = records.back();
+      if (last.timing) {
+        for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(last.timing->median.value);
+        for (const auto& [counter, value] : counters_of(last)) state.counters[counter] = value;
+      } else {
+        state.SkipWithError(last.reason.c_str());
+      }
+      finished[name] = std::move(records);
+    };
+    benchmark::RegisterBenchmark(plan[index].id.name().c_str(), body)->UseManualTime()->Iterations(1);
+  }
+}
+
+/// Google Benchmark gets none of the user's flags: all of them are handled before (bench/README.md says why).
+void run_registered(RunReporter& reporter) {
+  std::vector<std::string> words = flags_for_google_benchmark();
+  words.insert(words.begin(), "transformer_bench");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::Shutdown();
+}
+
+/// Whole names, but on a terminal too narrow for them short ones, with their legend above.
+render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Options& options) {
+  std::vector<CaseId> cases;
+  std::size_t name_width = 0;
+  for (const PlannedCase& planned : plan) {
+    cases.push_back(planned.id);
+    name_width = std::max(name_width, planned.id.name().size());
+  }
+  const std::optional<std::size_t> terminal = render::terminal_width(STDOUT_FILENO);
+  render::ConsoleTable::Options console{
+      .name_width = name_width,
+      .colour = options.color == ColorChoice::kAlways || (options.color == ColorChoice::kAuto && terminal.has_value()),
+      .width = terminal};
+  const std::size_t whole = name_width + render::ConsoleTable::numbers_width();
+  if (options.json_on_stdout || !terminal || whole <= *terminal) return {stdout, std::move(console)};
+  const render::ShortNames names{cases};
+  console.name_width = names.width();
+  console.name = names;
+  for (const std::string& line : names.legend()) fmt::print("{}\n", line);
+  fmt::print("\n");
+  return {stdout, std::move(console)};
+}
+
+}  // namespace
+
+std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
+                              const Options& options, results::ResultWriter* writer, const RunTime& time) {
+  std::optional<ExpectedTimes> times;
+  if (time.durations != nullptr) times.emplace(plan, time.durations->table);
+  ExpectedTimes* const known_times = times ? &*times : nullptr;
+  RunProgress progress{plan.size(), known_times};
+  TimeLimit limit{options.stop_after, known_times, time.program_began};
+  render::ConsoleTable console = make_console(plan, options);
+  FinishedRecords finished;
+  RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
+  std::optional<std::int64_t> replicate;
+  const Run run{
+      .runner = runner,
+      .progress = progress,
+      .ceilings = ceilings,
+      .limit = limit,
+      .known_oom = [&](const CaseId& id) { return known_oom(id, time.durations, runner.environment(), options); },
+      .processes = options.processes,
+      .replicate = replicate};
+  register_cases(plan, run, finished);
+  if (!plan.empty()) run_registered(reporter);
+  progress.clear();
+  if (writer != nullptr) {
+    if (stop_signalled()) writer->set_interrupted();
+    writer->finish();
+  }
+  if (!options.json_on_stdout) {
+    const std::optional<std::string> path = options.out.empty() ? std::nullopt : std::optional{options.out};
+    console.summary(progress.elapsed(), path);
+    for (const std::string& line : render::findings_of(reporter.records(), path)) fmt::print("{}\n", line);
+    if (stop_signalled()) fmt::print("interrupted\n");
+  }
+  if (limit.stopped_at()) tell_stop(options, plan.size() - *limit.stopped_at(), plan.size(), time.command);
+  return reporter.records();
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,160 @@
+#include "bench/session/rank_session.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "bench/run/stop_signals.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/ranks/store.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// Until all ranks have started their first workers, which may load libraries from a network's file system.
+constexpr Seconds kMeetingLimit{180.0};
+
+std::optional<std::string> environment_variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>{value};
+}
+
+/// How often a supervisor asks whether the round is lost.
+constexpr std::chrono::milliseconds kAskInterval{100};
+/// A rank that is done waits so long for one that may still time out, which ends within twice the timeout, and for that
+/// one's worker to be killed.
+constexpr double kTimeouts = 2.0;
+constexpr Seconds kReportGrace{60.0};
+
+/// The longest wait for what the others have to say of a round that the user stops.
+constexpr std::chrono::seconds kStopGrace{3};
+
+/// Thrown through the supervisor, which then kills the worker, and through the wait for what others say.
+struct RoundLost {};
+
+bool has_failed(const std::vector<Record>& records) { return records.empty() || !has_time(records.back().status); }
+
+/// This rank's part of a round. Loses the round for all if it went wrong here; what went wrong because another rank was
+/// lost says nothing new, and whoever lost it will tell.
+/// @return  no records if the round was lost, because of another rank or of the user
+std::vector<Record> take_part(CaseRunner& own, RankMeeting& meeting, const CaseId& id, const Activity& activity,
+                              const StopRequested& stop) {
+  auto last_asked = std::chrono::steady_clock::now();
+  const StopRequested lost_or_stop = [&] {
+    const bool is_stopped = stop();
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_stopped && now - last_asked < kAskInterval) return false;
+    last_asked = now;
+    if (is_stopped) meeting.lose();
+    if (is_stopped || meeting.is_lost()) throw RoundLost{};
+    return false;
+  };
+  try {
+    std::vector<Record> records = own.run(id, activity, lost_or_stop);
+    const bool is_consequence = !records.empty() && records.back().labels.contains(kLostRanks);
+    if (has_failed(records) && !is_consequence) meeting.lose();
+    return records;
+  } catch (const RoundLost&) {
+    return {};
+  } catch (const std::exception& error) {  // no worker can be started, say
+    meeting.lose();
+    return {failed_record(id, Status::kCrashed, error.what())};
+  }
+}
+
+class LeadingRunner final : public CaseRunner {
+ public:
+  LeadingRunner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting, Seconds timeout)
+      : own_{std::move(own)}, meeting_{meeting}, timeout_{timeout} {}
+
+  const Environment& environment() override { return own_->environment(); }
+
+  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override {
+    if (needs_fresh_) own_->renew_process();
+    meeting_.call({.name = id.name(), .needs_fresh = needs_fresh_});
+    std::vector<std::vector<Record>> ranks{take_part(*own_, meeting_, id, activity, stop)};
+    const Seconds limit = timeout_ * kTimeouts + kReportGrace;
+    std::optional<std::chrono::steady_clock::time_point> stopped;
+    const auto waiting = [&] {
+      activity("waiting for the other ranks");
+      if (!stop()) return;
+      if (!stopped) stopped = std::chrono::steady_clock::now();
+      if (std::chrono::steady_clock::now() - *stopped > kStopGrace) throw RoundLost{};
+    };
+    try {
+      for (int rank = 1; rank < meeting_.launch().size; ++rank) {
+        ranks.push_back(meeting_.report_of(rank, id.name(), limit, waiting));
+      }
+    } catch (const RoundLost&) {
+      return {};
+    }
+    std::vector<Record> merged = merge_ranks(ranks);
+    needs_fresh_ = has_failed(merged);
+    return merged;
+  }
+
+  void renew_process() override { needs_fresh_ = true; }
+
+ private:
+  std::unique_ptr<CaseRunner> own_;
+  RankMeeting& meeting_;
+  Seconds timeout_;
+  bool needs_fresh_{};
+};
+
+}  // namespace
+
+std::optional<ranks::Launch> own_launch() { return ranks::find_launch(&environment_variable); }
+
+std::unique_ptr<RankMeeting> make_meeting(const ranks::Launch& launch) {
+  return std::make_unique<RankMeeting>(
+      launch,
+      [launch](const ranks::Waiting& waiting) {
+        return ranks::open_store(launch, /*may_serve=*/true, kMeetingLimit, waiting);
+      },
+      Patience{.limit = kMeetingLimit, .stop = stop_signalled, .tell = [](const std::string& line) {
+                 fmt::print(stderr, "transformer_bench: {}\n", line);
+               }});
+}
+
+void check_with_ranks(const Options& options) {
+  const auto refuse = [&](const std::string& flag, const char* why) {
+    throw UsageError{fmt::format("{}: not with {} ranks ({}): {}; leave it out, or start one process by itself", flag,
+                                 options.launch->size, to_string(options.launch->launcher), why)};
+  };
+  if (options.isolation == Isolation::kNone) refuse("--tb_isolate=none", "every rank supervises a worker");
+  if (options.plant) refuse("--tb_plant", "each rank would delay its steps by its own time");
+  if (!options.profile.empty()) refuse("--tb_profile=" + options.profile, "whole traces of ranks are not kept");
+}
+
+void show_own_gpu(const ranks::Launch& launch) {
+  constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+  constexpr int kReplace = 1;
+  ::setenv(kVisible, ranks::visible_gpu(environment_variable(kVisible), launch.local_rank).c_str(), kReplace);
+}
+
+std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
+                                                Seconds timeout) {
+  return std::make_unique<LeadingRunner>(std::move(own), meeting, timeout);
+}
+
+int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop) {
+  for (;;) {
+    const RoundCall call = meeting.next_call(stop);
+    if (call.name.empty()) return stop() ? kExitInterrupted : kExitOk;
+    if (call.needs_fresh) own.renew_process();
+    const CaseId id = CaseId::parse(call.name);
+    try {
+      meeting.report(take_part(
+          own, meeting, id, [](std::string_view) {}, stop));
+    } catch (const std::exception& error) {  // its worker cannot be started, say: rank 0 has to know
+      meeting.report(std::vector{failed_record(id, Status::kCrashed, error.what())});
+    }
+  }
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,69 @@
+// How a run gets on: the progress line with the time that is left, and where --tb_stop_after ends it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bench/cli/options.hpp"
+#include "bench/plan/durations.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::bench {
+
+class RunProgress {
+ public:
+  /// Shows on stderr if that is a terminal, else nothing.
+  /// @param times  of the cases; null: nothing is known of them
+  RunProgress(std::size_t case_count, ExpectedTimes* times);
+
+  void begin_case(std::size_t index, const std::string& name);
+  void end_case();
+  /// Shows what the running case is doing; a repeated activity at most five times per second.
+  void update(std::string_view activity);
+  void clear() { line_.clear(); }
+  [[nodiscard]] Seconds elapsed() const;
+
+ private:
+  void estimate_remaining(std::size_t index);
+
+  render::ProgressLine line_;
+  render::Progress shown_;
+  ExpectedTimes* times_;
+  std::optional<std::size_t> running_;  // its place in the plan
+  Seconds running_since_;
+  std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::time_point last_shown_;
+};
+
+/// --tb_stop_after.
+class TimeLimit {
+ public:
+  /// @param times  as has_time_for; outlives it
+  TimeLimit(std::optional<Seconds> stop_after, const ExpectedTimes* times,
+            std::chrono::steady_clock::time_point program_began)
+      : stop_after_{stop_after}, times_{times}, program_began_{program_began} {}
+
+  /// Requests a stop if there is no time for the case.
+  /// @return  whether there is
+  bool allows(std::size_t index);
+  /// The first case that there was no time for, by its place in the plan.
+  [[nodiscard]] std::optional<std::size_t> stopped_at() const { return stopped_at_; }
+
+ private:
+  std::optional<Seconds> stop_after_;
+  const ExpectedTimes* times_;
+  std::chrono::steady_clock::time_point program_began_;
+  bool is_first_{true};
+  std::optional<std::size_t> stopped_at_;
+};
+
+/// Says what --tb_stop_after has left for another run.
+/// @param command  program and arguments, for who goes on with it
+void tell_stop(const Options& options, std::size_t left, std::size_t count, std::span<const std::string> command);
+
+}  // namespace tbench::bench
