@@ -3,10 +3,10 @@
 
     tests/mutate.py [--count=10] [--seed=1] [--build=build/host]
 
-Draws `count` places of src/{core,stats,compare,gate} with the seed, one per file, and for each builds core_test, stats_test,
-compare_test and gate_test of an existing build and runs them. Prints one line per mutation: `killed` by the first test that
-failed, `killed (compiler)`, or `SURVIVED`. The sources are as before afterwards, also on Ctrl-C. Exits 0 if all were killed,
-1 if one survived, 2 on bad usage or if the tests fail without a mutation.
+Draws places of src/{core,stats,compare,gate} with the seed, one per file, and for each builds core_test, stats_test,
+compare_test and gate_test of an existing build and runs them, until `count` mutations have compiled. Prints each with the
+first test that failed, or SURVIVED. The sources are as before afterwards, also on Ctrl-C. Exits 0 if all were killed, 1 if one
+survived, 2 on bad usage or if the tests fail without a mutation.
 """
 import argparse
 import pathlib
@@ -93,21 +93,27 @@ def main():
         return 2
 
     draw = random.Random(arguments.seed)
-    survived = 0
-    for path, found in draw.sample(candidates, arguments.count):
+    draw.shuffle(candidates)
+    survived = compiled = 0
+    for path, found in candidates:
+        if compiled == arguments.count:
+            break
         place = draw.choice(found)
         text = path.read_text()
         change = mutated(text, place)
         try:
             path.write_text(change)
-            verdict = (f"killed by {failure}" if (failure := first_failure(arguments.build)) else "SURVIVED") if build(
-                arguments.build) else "killed (compiler)"
+            if not build(arguments.build):
+                continue
+            failure = first_failure(arguments.build)
         finally:
             path.write_text(text)
-        survived += verdict == "SURVIVED"
-        print(f"{path.relative_to(ROOT)}:{place[0] + 1}: {change.splitlines()[place[0]].strip()}\n    {verdict}", flush=True)
+        compiled += 1
+        survived += not failure
+        print(f"{path.relative_to(ROOT)}:{place[0] + 1}: {change.splitlines()[place[0]].strip()}\n"
+              f"    {'killed by ' + failure if failure else 'SURVIVED'}", flush=True)
     build(arguments.build)
-    print(f"{arguments.count - survived} of {arguments.count} killed (seed {arguments.seed})")
+    print(f"{compiled - survived} of {compiled} killed (seed {arguments.seed})")
     return 1 if survived else 0
 
 

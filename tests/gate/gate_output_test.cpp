@@ -152,6 +152,18 @@ TEST(GateExport, AHookGetsALineAndTheCounts) {
   EXPECT_EQ(message.at("exit_status"), 1);
 }
 
+TEST(GateExport, JunitFailsWhatWasExpectedAndNotJudgedAloneAndOnlyWithStrict) {
+  GateReport report = full_report();
+  report.cases[0].outcome = Outcome::kNotJudged;
+  report.cases[0].is_expected = true;
+  EXPECT_THAT(report_to_junit(report, false), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(report_to_junit(report, true), HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
+  report.cases[0].is_expected = false;
+  EXPECT_THAT(report_to_junit(report, true), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  report.cases[0].outcome = Outcome::kUnconfirmed;
+  EXPECT_THAT(report_to_junit(report, true), HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
+}
+
 TEST(GateExport, JunitFailsWhatTheExitStatusFailsAndHasATestForEachPartOfTheEvidence) {
   GateReport report = full_report();
   EXPECT_THAT(report_to_junit(report, false),
