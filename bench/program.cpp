@@ -76,8 +76,8 @@ std::optional<Output> take_output(const Options& options) {
 
 /// Families whose cases each start in a fresh process, which neither repetitions nor --tb_isolate=none can give them.
 /// @throws  UsageError  if the options ask for it and the cases are among the selected
-std::set<std::string> always_fresh(const std::vector<Family>& families, const std::vector<CaseId>& cases,
-                                   const Options& options) {
+std::set<std::string> families_needing_new_process(const std::vector<Family>& families,
+                                                   const std::vector<CaseId>& cases, const Options& options) {
   std::set<std::string> names;
   for (const Family& family : families) {
     if (family.needs_fresh_process) names.insert(family.spec.name);
@@ -97,7 +97,7 @@ std::set<std::string> always_fresh(const std::vector<Family>& families, const st
 /// @throws  UsageError  if the case that --tb_plant slows down is not measured, or times its first steps, which the
 /// plant
 ///                      needs to learn their time
-void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<CaseId>& cases,
+void check_plant(const std::optional<InjectedDelay>& plant, const std::vector<CaseId>& cases,
                  const std::set<std::string>& fresh_families) {
   if (!plant) return;
   const auto is_planted = [&](const CaseId& id) { return id.name() == plant->name; };
@@ -198,9 +198,9 @@ struct Workload {
 };
 
 /// The cases that are left, with the ceilings that they need, in their order, and which of them start a process.
-std::vector<PlannedCase> make_plan(const Workload& workload, const Options& options, bool on_gpu) {
+std::vector<ScheduledCase> make_plan(const Workload& workload, const Options& options, bool on_gpu) {
   const bool with_ceilings = runs_ceilings(options.ceilings, on_gpu, workload.selection.suite);
-  std::vector<PlannedCase> plan =
+  std::vector<ScheduledCase> plan =
       plan_runs(workload.selection.cases, options.processes, options.order_seed.value_or(options.seed));
   drop_finished(plan, workload.finished, options.processes);
   std::set<std::string> of_this_run = names_of(workload.own_cases);
@@ -221,20 +221,20 @@ std::vector<PlannedCase> make_plan(const Workload& workload, const Options& opti
 void list_cases(const Workload& workload, const Options& options, bool use_gpu, const RunDurations* durations) {
   for (const CaseId& id : workload.own_cases) fmt::print("{}\n", id.name());
   const bool for_gpu = use_gpu || (durations != nullptr && !durations->is_given);
-  const std::vector<PlannedCase> plan = make_plan(workload, options, for_gpu);
+  const std::vector<ScheduledCase> plan = make_plan(workload, options, for_gpu);
   fmt::print(stderr, "{}\n", plan_text(plan, names_of(workload.own_cases), durations));
   say_what_is_left_out(workload.selection, stderr);
 }
 
 /// The plan of a whole file of the run: the cases of `finished`, and those still to run, each once.
-std::vector<std::string> planned_names(std::span<const Record> finished, std::span<const PlannedCase> plan) {
+std::vector<std::string> planned_names(std::span<const Record> finished, std::span<const ScheduledCase> plan) {
   std::vector<std::string> names;
   std::set<std::string> known;
   const auto add = [&](const CaseId& id) {
     if (known.insert(id.name()).second) names.push_back(id.name());
   };
   for (const Record& record : finished) add(record.id);
-  for (const PlannedCase& planned : plan) add(planned.id);
+  for (const ScheduledCase& planned : plan) add(planned.id);
   return names;
 }
 
@@ -246,14 +246,14 @@ struct Call {
 };
 
 /// Runs the selected cases of `families`.
-/// @param meeting    with the other ranks, of which rank 0 alone selects, prints and writes; null: a process by itself
+/// @param rendezvous  of all ranks, of which rank 0 alone selects, prints and writes; null: a process by itself
 /// @return  exit status: 0, 1 if a case is incorrect, timed out or crashed, 130 when interrupted
 /// @throws  UsageError  before any work
-int run_session(const std::vector<Family>& families, const Options& options, Call call, RankMeeting* meeting) {
+int run_session(const std::vector<Family>& families, const Options& options, Call call, Rendezvous* rendezvous) {
   const std::optional<std::string> gpu = options.device == DeviceChoice::kCpu ? std::nullopt : present_gpu();
   const bool use_gpu = gpu.has_value();
   if (use_gpu && options.list_only && !another_process_can_use_gpu()) return kExitUsage;
-  const bool leads = meeting == nullptr || meeting->leads();
+  const bool coordinates = rendezvous == nullptr || rendezvous->is_coordinator();
   Selection selection = select_for_launch(families, options, use_gpu);
   if (!use_gpu) leave_out_gpu_cases(selection, families, options);
   const std::optional<RunDurations> durations = choose_durations(options, selection.suite, gpu);
@@ -263,7 +263,7 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
   // A table of a GPU says nothing of a CPU, unless the user gave it.
   const RunDurations* const of_this_run =
       durations && (use_gpu || options.list_only || durations->is_given) ? &*durations : nullptr;
-  if (durations && leads) {
+  if (durations && coordinates) {
     if (const auto note = mismatch_note(options, *durations)) fmt::print(stderr, "transformer_bench: {}\n", *note);
   }
   std::set<std::string> fresh_families;
@@ -274,32 +274,32 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
                           .fresh_families = fresh_families,
                           .finished = finished};
   if (options.list_only) {
-    if (leads) list_cases(workload, options, use_gpu, of_this_run);
+    if (coordinates) list_cases(workload, options, use_gpu, of_this_run);
     return kExitOk;
   }
-  if (meeting != nullptr) check_with_ranks(options);
+  if (rendezvous != nullptr) check_with_ranks(options);
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
     throw no_cuda_device();
   }
   if (!use_gpu) refuse_gpu_options(options);
   if (!options.profile.empty()) make_profile_root(options.profile);
-  fresh_families = always_fresh(families, selection.cases, options);
+  fresh_families = families_needing_new_process(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);
-  std::optional<Output> output = leads ? take_output(options) : std::nullopt;
+  std::optional<Output> output = coordinates ? take_output(options) : std::nullopt;
   catch_stop_signals();
-  if (meeting != nullptr && use_gpu) show_own_gpu(meeting->launch());
+  if (rendezvous != nullptr && use_gpu) show_own_gpu(rendezvous->launch());
   const std::vector<std::string> given_arguments = call.arguments;
   if (!options.suite && options.study.empty())
     call.arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
   std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(call.arguments));
-  if (meeting != nullptr) {
-    if (!meeting->meet({.refusal = {}, .arguments = given_arguments, .environment = runner->environment()})) {
+  if (rendezvous != nullptr) {
+    if (!rendezvous->meet({.refusal = {}, .arguments = given_arguments, .environment = runner->environment()})) {
       return kExitInterrupted;
     }
-    if (!leads) return follow(*runner, *meeting, stop_signalled);
-    runner = make_leading_runner(std::move(runner), *meeting, options.timeout);
+    if (!coordinates) return serve_as_rank(*runner, *rendezvous, stop_signalled);
+    runner = make_coordinator_runner(std::move(runner), *rendezvous, options.timeout);
   }
   const bool on_gpu = runner->environment().gpu.has_value();
   const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
@@ -317,7 +317,7 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
   MeasuredCeilings ceilings{families};
   for (const Record& record : file.records) ceilings.learn(record, process_of(record, options.processes));
   finished = file.records;
-  const std::vector<PlannedCase> plan = make_plan(workload, options, on_gpu);
+  const std::vector<ScheduledCase> plan = make_plan(workload, options, on_gpu);
   file.plan = planned_names(file.records, plan);
   if (!options.json_on_stdout) {
     if (of_this_run != nullptr) fmt::print("{}\n", plan_text(plan, names_of(own_cases), of_this_run));
@@ -339,12 +339,12 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
   return exit_status(file.records);
 }
 
-/// @param meeting  made here where there are other ranks
+/// @param rendezvous  made here where there are other ranks
 int run(std::chrono::steady_clock::time_point program_began, int argc, const char* const* argv,
         const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families,
-        std::unique_ptr<RankMeeting>& meeting) {
+        std::unique_ptr<Rendezvous>& rendezvous) {
   const std::optional<ranks::Launch> launch = own_launch();
-  if (launch) meeting = make_meeting(*launch);
+  if (launch) rendezvous = make_rendezvous(*launch);
   const ParsedCommandLine command = parse_command_line(argc, argv);
   if (command.help) {
     if (!launch || launch->rank == 0) std::cout << *command.help;
@@ -352,7 +352,7 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
   }
   Options options = command.options;
   options.launch = launch;
-  if (options.worker) meeting.reset();  // its supervisor speaks for the rank
+  if (options.worker) rendezvous.reset();  // its supervisor speaks for the rank
   if (options.worker_task == WorkerTask::kDevice) {
     refuse_gpu_without_cuda();
     return kExitOk;
@@ -367,17 +367,17 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
     options.described_plugins = to_text(plugins);
     call.arguments.push_back("--tb_described_plugins=" + options.described_plugins);
   }
-  return run_session(families, options, std::move(call), meeting.get());
+  return run_session(families, options, std::move(call), rendezvous.get());
 }
 
 /// Calls run(), and says on stderr what is wrong.
 int run_and_explain(std::chrono::steady_clock::time_point began, int argc, const char* const* argv,
                     const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) {
-  std::unique_ptr<RankMeeting> meeting;
+  std::unique_ptr<Rendezvous> rendezvous;
   try {
-    return run(began, argc, argv, make_families, meeting);
+    return run(began, argc, argv, make_families, rendezvous);
   } catch (const UsageError& error) {
-    if (!meeting || meeting->refuse(error.what())) std::cerr << "transformer_bench: " << error.what() << '\n';
+    if (!rendezvous || rendezvous->refuse(error.what())) std::cerr << "transformer_bench: " << error.what() << '\n';
     return kExitUsage;
   } catch (const results::WriteError& error) {
     std::cerr << "transformer_bench: " << error.what() << '\n';
@@ -385,8 +385,8 @@ int run_and_explain(std::chrono::steady_clock::time_point began, int argc, const
   } catch (const std::exception& error) {
     if (std::ferror(stdout) != 0) return results::kExitNotWritten;  // which run_program() explains
     // Its worker cannot be started, say: the others would wait for it.
-    if (meeting && !meeting->is_introduced() && !meeting->refuse(error.what())) return kExitFailedCase;
-    std::cerr << "transformer_bench: " << (meeting ? fmt::format("rank {}: ", meeting->launch().rank) : "")
+    if (rendezvous && !rendezvous->is_introduced() && !rendezvous->refuse(error.what())) return kExitFailedCase;
+    std::cerr << "transformer_bench: " << (rendezvous ? fmt::format("rank {}: ", rendezvous->launch().rank) : "")
               << error.what() << '\n';
     return stop_signalled() ? kExitInterrupted : kExitFailedCase;
   }

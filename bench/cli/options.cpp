@@ -160,7 +160,7 @@ void declare_sampling(CLI::App& app, Options& options) {
   app.add_option_function<std::string>(
          "--tb_plant",
          [&options](const std::string& text) {
-           options.plant = parse_planted_delay(text);
+           options.plant = parse_injected_delay(text);
            if (options.plant) return;
            throw UsageError{fmt::format(
                "--tb_plant: '{}' is not CASE:SHARE with a share above 0 and at most 1, e.g. CASE:0.05", text)};

@@ -40,7 +40,7 @@ struct Options {
   bool list_only{};
   DeviceChoice device{};
   std::uint64_t seed{1};
-  std::optional<PlantedDelay> plant;
+  std::optional<InjectedDelay> plant;
   // How
   std::optional<Seconds> min_time;
   std::optional<Seconds> min_warm_up_time;

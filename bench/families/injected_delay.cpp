@@ -92,10 +92,10 @@ class DelayedCase final : public Case {
 
 }  // namespace
 
-std::optional<PlantedDelay> parse_planted_delay(const std::string& text) {
+std::optional<InjectedDelay> parse_injected_delay(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == 0 || colon == std::string::npos) return std::nullopt;
-  PlantedDelay planted{.name = text.substr(0, colon)};
+  InjectedDelay planted{.name = text.substr(0, colon)};
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, planted.share);
   const bool is_share = error == std::errc{} && stop == end && planted.share > 0 && planted.share <= 1;

@@ -12,14 +12,14 @@
 
 namespace tbench::bench {
 
-struct PlantedDelay {
+struct InjectedDelay {
   std::string name;  // of the case
   double share{};    // of the step's own time, above 0
 };
 
 /// @param text  `NAME:SHARE`, e.g. `Model/size:small/...:0.05`; the name may contain colons
 /// @return      nothing for another form, or a share that is not above 0 and at most 1
-[[nodiscard]] std::optional<PlantedDelay> parse_planted_delay(const std::string& text);
+[[nodiscard]] std::optional<InjectedDelay> parse_injected_delay(const std::string& text);
 
 /// Keeps the device busy for a duration, or the host where the cases run on it; enqueues behind the step's work.
 using Delay = std::function<void(Seconds)>;

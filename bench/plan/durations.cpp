@@ -39,10 +39,10 @@ std::string counted(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string estimate_text(std::span<const PlannedCase> plan, const RunDurations& durations) {
+std::string estimate_text(std::span<const ScheduledCase> plan, const RunDurations& durations) {
   Seconds total;
   std::set<std::string> unknown;
-  for (const PlannedCase& planned : plan) {
+  for (const ScheduledCase& planned : plan) {
     const results::DurationEstimate estimate = durations.table.estimate(planned.id);
     total = total + estimate.time;
     if (!estimate.is_measured) unknown.insert(planned.id.name());
@@ -124,12 +124,12 @@ void record_durations(std::map<std::string, std::string>& recorded, const Option
   if (durations && (places || options.stop_after)) recorded["durations"] = durations->table.label();
 }
 
-std::string plan_text(std::span<const PlannedCase> plan, const std::set<std::string>& selected,
+std::string plan_text(std::span<const ScheduledCase> plan, const std::set<std::string>& selected,
                       const RunDurations* durations) {
   std::set<std::string> cases;
   std::set<std::string> ceilings;
   std::set<std::int64_t> processes;
-  for (const PlannedCase& planned : plan) {
+  for (const ScheduledCase& planned : plan) {
     const std::string name = planned.id.name();
     (selected.contains(name) ? cases : ceilings).insert(name);
     processes.insert(planned.process);
@@ -140,8 +140,8 @@ std::string plan_text(std::span<const PlannedCase> plan, const std::set<std::str
   return durations == nullptr || plan.empty() ? text : text + estimate_text(plan, *durations);
 }
 
-ExpectedTimes::ExpectedTimes(std::span<const PlannedCase> plan, const results::DurationTable& table) {
-  for (const PlannedCase& planned : plan) {
+ExpectedTimes::ExpectedTimes(std::span<const ScheduledCase> plan, const results::DurationTable& table) {
+  for (const ScheduledCase& planned : plan) {
     families_.push_back(planned.id.family());
     times_.push_back(table.estimate(planned.id).time);
   }

@@ -61,14 +61,14 @@ void record_durations(std::map<std::string, std::string>& recorded, const Option
 /// duration are estimated from their neighbours`
 /// @param selected   names of the cases of the run; the others of the plan are the ceilings that they need
 /// @param durations  null: only how many there are
-[[nodiscard]] std::string plan_text(std::span<const PlannedCase> plan, const std::set<std::string>& selected,
+[[nodiscard]] std::string plan_text(std::span<const ScheduledCase> plan, const std::set<std::string>& selected,
                                     const RunDurations* durations);
 
 /// Expects what the cases of a run take: by the table, times what those that are done took over what the table
 /// said, of the same family as far as that is known.
 class ExpectedTimes {
  public:
-  ExpectedTimes(std::span<const PlannedCase> plan, const results::DurationTable& table);
+  ExpectedTimes(std::span<const ScheduledCase> plan, const results::DurationTable& table);
 
   /// @param index  in the plan
   void finished(std::size_t index, Seconds took);

@@ -22,9 +22,9 @@ std::vector<CaseId> in_random_order(std::span<const CaseId> cases, std::int64_t 
   return order;
 }
 
-void mark_fresh(std::vector<PlannedCase>& plan) {
+void mark_fresh(std::vector<ScheduledCase>& plan) {
   std::optional<std::int64_t> running;
-  for (PlannedCase& planned : plan) {
+  for (ScheduledCase& planned : plan) {
     planned.needs_fresh_process = running && *running != planned.process;
     running = planned.process;
   }
@@ -37,8 +37,8 @@ const model::Plugin* plugin_of(const CaseId& id) {
   return impl == nullptr ? nullptr : model::find_plugin(*impl);
 }
 
-std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
-  std::vector<PlannedCase> plan;
+std::vector<ScheduledCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
+  std::vector<ScheduledCase> plan;
   for (std::int64_t process = 0; process < processes; ++process) {
     const auto order =
         processes == 1 ? std::vector<CaseId>{cases.begin(), cases.end()} : in_random_order(cases, process, seed);
@@ -48,13 +48,13 @@ std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t p
   return plan;
 }
 
-void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed) {
-  std::vector<PlannedCase> ordered;
+void put_ceilings_first(std::vector<ScheduledCase>& plan, const NeededCeilings& needed) {
+  std::vector<ScheduledCase> ordered;
   for (auto begin = plan.cbegin(); begin != plan.cend();) {
     const std::int64_t process = begin->process;
-    const auto end = std::find_if(begin, plan.cend(), [&](const PlannedCase& p) { return p.process != process; });
+    const auto end = std::find_if(begin, plan.cend(), [&](const ScheduledCase& p) { return p.process != process; });
     std::vector<CaseId> cases;
-    std::transform(begin, end, std::back_inserter(cases), [](const PlannedCase& planned) { return planned.id; });
+    std::transform(begin, end, std::back_inserter(cases), [](const ScheduledCase& planned) { return planned.id; });
     std::set<std::string> first;
     const auto append = [&](CaseId id) { ordered.push_back({std::move(id), process, /*needs_fresh_process=*/false}); };
     for (CaseId& id : needed(cases)) {
@@ -71,19 +71,19 @@ void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& ne
   mark_fresh(plan);
 }
 
-void keep_cases(std::vector<PlannedCase>& plan, const std::set<std::string>& names) {
-  std::erase_if(plan, [&](const PlannedCase& planned) { return !names.contains(planned.id.name()); });
+void keep_cases(std::vector<ScheduledCase>& plan, const std::set<std::string>& names) {
+  std::erase_if(plan, [&](const ScheduledCase& planned) { return !names.contains(planned.id.name()); });
   mark_fresh(plan);
 }
 
-void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh) {
-  for (PlannedCase& planned : plan) {
-    if (always_fresh.contains(planned.id.family())) planned.needs_fresh_process = true;
+void isolate(std::vector<ScheduledCase>& plan, const std::set<std::string>& families_needing_new_process) {
+  for (ScheduledCase& planned : plan) {
+    if (families_needing_new_process.contains(planned.id.family())) planned.needs_fresh_process = true;
   }
 }
 
-void isolate_graphs(std::vector<PlannedCase>& plan) {
-  for (PlannedCase& planned : plan) {
+void isolate_graphs(std::vector<ScheduledCase>& plan) {
+  for (ScheduledCase& planned : plan) {
     const std::string* const exec = planned.id.find("exec");
     if (exec != nullptr && *exec == to_string(Execution::kGraph)) planned.needs_fresh_process = true;
   }
@@ -93,16 +93,18 @@ std::int64_t process_of(const Record& record, std::int64_t processes) {
   return processes == 1 ? 0 : record.repetition_index;
 }
 
-void drop_finished(std::vector<PlannedCase>& plan, std::span<const Record> finished, std::int64_t processes) {
+void drop_finished(std::vector<ScheduledCase>& plan, std::span<const Record> finished, std::int64_t processes) {
   std::set<std::pair<std::string, std::int64_t>> done;
   for (const Record& record : finished) done.emplace(record.id.name(), process_of(record, processes));
-  std::erase_if(plan, [&](const PlannedCase& planned) { return done.contains({planned.id.name(), planned.process}); });
+  std::erase_if(plan, [&](const ScheduledCase& planned) {
+    return done.contains({planned.id.name(), planned.process});
+  });
   mark_fresh(plan);
 }
 
-void put_plugins_last(std::vector<PlannedCase>& plan) {
-  std::ranges::stable_sort(plan, [](const PlannedCase& a, const PlannedCase& b) {
-    const auto rank = [](const PlannedCase& planned) {
+void put_plugins_last(std::vector<ScheduledCase>& plan) {
+  std::ranges::stable_sort(plan, [](const ScheduledCase& a, const ScheduledCase& b) {
+    const auto rank = [](const ScheduledCase& planned) {
       const model::Plugin* const plugin = plugin_of(planned.id);
       return std::pair{planned.process, plugin == nullptr ? std::string{} : plugin->name};
     };

@@ -4,18 +4,18 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/environment.hpp"
 #include "tbench/core/record.hpp"
+#include "tbench/measure/sampler.hpp"
 
 namespace tbench::bench {
 
 /// Told what a case is doing: "building", "verifying", "warming up", "sampling", "verifying a timed launch", "measuring
 /// memory", "tracing", "verifying again".
-using Activity = std::function<void(std::string_view)>;
+using ProgressCallback = measure::ProgressCallback;
 /// Whether the user asked to stop.
 using StopRequested = std::function<bool()>;
 
@@ -27,7 +27,7 @@ class CaseRunner {
   [[nodiscard]] virtual const Environment& environment() = 0;
   /// One record a repetition; empty if the user asked to stop before the case was done. Never throws for what a case
   /// does.
-  [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const Activity& activity,
+  [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const ProgressCallback& activity,
                                                 const StopRequested& stop) = 0;
   /// A record of a case that cannot run here (Case::unsupported_reason()), without running it; nothing where it can, or
   /// where only run() can tell.

@@ -54,7 +54,7 @@ class SupervisedRunner final : public CaseRunner {
     return *environment_;
   }
 
-  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override {
+  std::vector<Record> run(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop) override {
     const Outcome outcome = supervisor_.request(id.name(), activity, stop);
     switch (outcome.kind) {
       case Outcome::Kind::kInterrupted:

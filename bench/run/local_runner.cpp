@@ -132,7 +132,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
   }
 }
 
-std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity, const StopRequested& stop) {
+std::vector<Record> LocalRunner::run(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop) {
   if (!options_.launch) return measure(id, activity, stop, nullptr);
   std::optional<RankMeasurement> ranks;
   try {
@@ -173,7 +173,7 @@ measure::SamplerOptions LocalRunner::sampler_of(const CaseId& id) {
   return sampler;
 }
 
-std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
+std::vector<Record> LocalRunner::measure(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop,
                                          RankMeasurement* ranks) {
   const Family& family = family_of(families_, id);
   std::unique_ptr<Case> subject = make_case(id, ranks);

@@ -29,7 +29,7 @@ class LocalRunner final : public CaseRunner {
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }
-  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override;
+  std::vector<Record> run(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop) override;
   std::optional<Record> refusal(const CaseId& id, const StopRequested& stop) override;
   void renew_process() override;
   /// Whether the process can measure another case: a CUDA context that a kernel has poisoned cannot.
@@ -39,8 +39,8 @@ class LocalRunner final : public CaseRunner {
   [[nodiscard]] std::unique_ptr<Case> make_case(const CaseId& id, RankMeasurement* ranks) const;
   [[nodiscard]] measure::SamplerOptions sampler_of(const CaseId& id);
   /// @param ranks  null: this process by itself
-  [[nodiscard]] std::vector<Record> measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
-                                            RankMeasurement* ranks);
+  [[nodiscard]] std::vector<Record> measure(const CaseId& id, const ProgressCallback& activity,
+                                            const StopRequested& stop, RankMeasurement* ranks);
 
   std::vector<Family> families_;
   Options options_;

@@ -24,10 +24,10 @@ std::string current_group(const ranks::Launch& launch, Seconds limit) {
 /// sign of life, and only the rank that hangs may give none.
 ranks::Group meet(const ranks::Launch& launch, const std::string& name, bool on_gpu, Seconds limit,
                   const measure::ProgressCallback& activity) {
-  const StallWatch watch{{.group = name + "/meeting", .rank = launch.rank, .size = launch.size, .limit = limit},
-                         [] { return 0; },
-                         [&] { return ranks::open_store(launch, /*may_serve=*/false, limit); },
-                         [&] { activity("waiting for the other ranks"); }};
+  const StallWatchdog watch{{.group = name + "/rendezvous", .rank = launch.rank, .size = launch.size, .limit = limit},
+                            [] { return 0; },
+                            [&] { return ranks::open_store(launch, /*may_serve=*/false, limit); },
+                            [&] { activity("waiting for the other ranks"); }};
   return ranks::Group{launch, name, on_gpu, limit};
 }
 

@@ -46,7 +46,7 @@ class RankMeasurement {
   ranks::Group group_;
   measure::AgreedTimer timer_;
   measure::NoClockMonitor monitor_;
-  StallWatch watch_;  // the last: its thread reads the others
+  StallWatchdog watch_;  // the last: its thread reads the others
 };
 
 /// The records of a case to which the other ranks did not come.

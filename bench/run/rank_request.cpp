@@ -31,7 +31,7 @@ std::optional<std::string> other_arguments(const std::vector<std::string>& own, 
       word(here, own), word(there, first));
 }
 
-std::optional<std::string> difference(const Introduction& rank, const Introduction& first) {
+std::optional<std::string> difference(const RankHello& rank, const RankHello& first) {
   if (const auto other = incompatibility(*rank.environment, *first.environment)) {
     return *other + "; start every rank with the same program, at most as many a host as it has GPUs, all of one model";
   }
@@ -39,7 +39,7 @@ std::optional<std::string> difference(const Introduction& rank, const Introducti
 }
 
 /// The GPU that a rank shares with an earlier one, which it then would wait for. UUIDs are unknown with --tb_anonymous.
-std::optional<std::string> shared_gpu(std::span<const Introduction> ranks, std::size_t rank) {
+std::optional<std::string> shared_gpu(std::span<const RankHello> ranks, std::size_t rank) {
   const std::optional<GpuFacts>& gpu = ranks[rank].environment->gpu;
   if (!gpu || gpu->uuid.empty()) return std::nullopt;
   for (std::size_t earlier = 0; earlier < rank; ++earlier) {
@@ -94,25 +94,25 @@ std::string reasons_by_rank(std::span<const std::vector<Record>> ranks, const st
 
 }  // namespace
 
-std::string to_text(const Introduction& introduction) {
-  Json json{{"refusal", introduction.refusal}, {"arguments", introduction.arguments}};
-  if (introduction.environment) json["environment"] = results::environment_to_json(*introduction.environment);
+std::string to_text(const RankHello& hello) {
+  Json json{{"refusal", hello.refusal}, {"arguments", hello.arguments}};
+  if (hello.environment) json["environment"] = results::environment_to_json(*hello.environment);
   return results::compact(json);
 }
 
-Introduction introduction_from(const std::string& text) {
+RankHello rank_hello_from(const std::string& text) {
   const Json json = results::parse_json(text);
   results::FieldReader in{json, "a rank's introduction"};
-  Introduction introduction;
-  in.field("refusal", introduction.refusal);
-  in.field("arguments", introduction.arguments);
+  RankHello hello;
+  in.field("refusal", hello.refusal);
+  in.field("arguments", hello.arguments);
   if (const Json* environment = in.find("environment")) {
-    introduction.environment = results::environment_from_json(*environment, in.path("environment"));
+    hello.environment = results::environment_from_json(*environment, in.path("environment"));
   }
-  return introduction;
+  return hello;
 }
 
-std::optional<std::string> disagreement(std::span<const Introduction> ranks) {
+std::optional<std::string> disagreement(std::span<const RankHello> ranks) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     if (!ranks[rank].refusal.empty()) return fmt::format("rank {}: {}", rank, ranks[rank].refusal);
   }
@@ -125,14 +125,14 @@ std::optional<std::string> disagreement(std::span<const Introduction> ranks) {
   return std::nullopt;
 }
 
-std::string to_text(const RoundCall& call) {
+std::string to_text(const RankRequest& call) {
   return results::compact(Json{{"name", call.name}, {"needs_fresh", call.needs_fresh}});
 }
 
-RoundCall round_call_from(const std::string& text) {
+RankRequest rank_request_from(const std::string& text) {
   const Json json = results::parse_json(text);
   results::FieldReader in{json, "a call of rank 0"};
-  RoundCall call;
+  RankRequest call;
   in.field("name", call.name);
   in.field("needs_fresh", call.needs_fresh);
   return call;

@@ -1,5 +1,5 @@
 // The messages between the ranks of a run, and their evaluation: whether the ranks can run together at all, and how a
-// case ended that every rank has seen from its side. Pure functions; RankMeeting carries the texts.
+// case ended that every rank has seen from its side. Pure functions; Rendezvous carries the texts.
 #pragma once
 
 #include <optional>
@@ -13,30 +13,30 @@
 namespace tbench::bench {
 
 /// How a rank introduces itself to the others, before any work.
-struct Introduction {
+struct RankHello {
   std::string refusal{};                     // why it cannot take part; empty: it can
   std::vector<std::string> arguments{};      // its command line
   std::optional<Environment> environment{};  // of its worker; absent: it has refused
 };
 
-[[nodiscard]] std::string to_text(const Introduction& introduction);
+[[nodiscard]] std::string to_text(const RankHello& hello);
 /// @throws  std::runtime_error  for what another version of the program has written
-[[nodiscard]] Introduction introduction_from(const std::string& text);
+[[nodiscard]] RankHello rank_hello_from(const std::string& text);
 
 /// Why ranks must not run together: one has refused; another build, GPU or command line than rank 0 has; one GPU twice.
 /// Nothing if they may.
 /// @param ranks  in their order
-[[nodiscard]] std::optional<std::string> disagreement(std::span<const Introduction> ranks);
+[[nodiscard]] std::optional<std::string> disagreement(std::span<const RankHello> ranks);
 
 /// The request of rank 0 to the others: to run the next case, or to end.
-struct RoundCall {
+struct RankRequest {
   std::string name{};  // of the case; empty: the run is over
   bool needs_fresh{};  // in workers that have measured nothing before
-  bool operator==(const RoundCall&) const = default;
+  bool operator==(const RankRequest&) const = default;
 };
 
-[[nodiscard]] std::string to_text(const RoundCall& call);
-[[nodiscard]] RoundCall round_call_from(const std::string& text);
+[[nodiscard]] std::string to_text(const RankRequest& call);
+[[nodiscard]] RankRequest rank_request_from(const std::string& text);
 
 /// The label of a record whose case failed because another rank did not take part any more.
 inline constexpr const char* kLostRanks = "lost_ranks";

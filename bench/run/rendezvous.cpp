@@ -39,19 +39,19 @@ std::string farewell_key(int rank) { return fmt::format("farewell/{}", rank); }
 
 }  // namespace
 
-RankMeeting::RankMeeting(const ranks::Launch& launch, OpenStore open, Patience patience)
+Rendezvous::Rendezvous(const ranks::Launch& launch, OpenStore open, Patience patience)
     : launch_{launch}, open_{std::move(open)}, patience_{std::move(patience)} {}
 
-RankMeeting::~RankMeeting() {
+Rendezvous::~Rendezvous() {
   try {
     if (store_) leave();
   } catch (const std::exception& error) {
-    if (leads()) fmt::print(stderr, "transformer_bench: leaving the other ranks: {}\n", error.what());
+    if (is_coordinator()) fmt::print(stderr, "transformer_bench: leaving the other ranks: {}\n", error.what());
   }
 }
 
 /// Told of every wait for others while it lasts: tells the user once it is long, or when it is for something else.
-void RankMeeting::tell_wait(const ranks::Wait& wait) {
+void Rendezvous::tell_wait(const ranks::Wait& wait) {
   if (patience_.stop()) throw Stopped{};
   if (wait.what == told_ || (!wait.is_suspicious && since(waits_since_) < patience_.quiet)) return;
   told_ = wait.what;
@@ -60,7 +60,7 @@ void RankMeeting::tell_wait(const ranks::Wait& wait) {
                              launch_.size, wait.what, patience_.limit.value, errand_));
 }
 
-ranks::Store& RankMeeting::store() {
+ranks::Store& Rendezvous::store() {
   if (store_) return *store_;
   if (!unreachable_.empty()) throw std::runtime_error{unreachable_};
   waits_since_ = Clock::now();
@@ -73,10 +73,10 @@ ranks::Store& RankMeeting::store() {
   return *store_;
 }
 
-std::string RankMeeting::of_round(const char* what) const { return fmt::format("{}/{}", what, round_); }
+std::string Rendezvous::of_round(const char* what) const { return fmt::format("{}/{}", what, round_); }
 
 /// @return  whether the key is there
-bool RankMeeting::wait_for(const std::string& key, Seconds limit, const std::function<void()>& waiting) {
+bool Rendezvous::wait_for(const std::string& key, Seconds limit, const std::function<void()>& waiting) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit.value);
   while (!store().has(key)) {
     if (std::chrono::steady_clock::now() >= end) return false;
@@ -86,40 +86,40 @@ bool RankMeeting::wait_for(const std::string& key, Seconds limit, const std::fun
   return true;
 }
 
-bool RankMeeting::meet(const Introduction& own) {
+bool Rendezvous::meet(const RankHello& own) {
   try {
     store().set(introduction_key(launch_.rank), to_text(own));
     is_introduced_ = true;
-    if (!wait_for_introductions()) return false;
+    if (!wait_for_hellos()) return false;
   } catch (const Stopped&) {
-    take_back_introduction();
+    take_back_hello();
     return false;
   }
-  std::vector<Introduction> all;
+  std::vector<RankHello> all;
   for (int rank = 0; rank < launch_.size; ++rank) {
-    all.push_back(introduction_from(store().get(introduction_key(rank))));
+    all.push_back(rank_hello_from(store().get(introduction_key(rank))));
   }
   if (const auto why = disagreement(all)) throw UsageError{*why};
   return true;
 }
 
 /// Tells the ranks that still wait that this one was stopped.
-void RankMeeting::take_back_introduction() noexcept {
+void Rendezvous::take_back_hello() noexcept {
   try {
-    if (is_introduced_) store().set(introduction_key(launch_.rank), to_text(Introduction{.refusal = "it was stopped"}));
+    if (is_introduced_) store().set(introduction_key(launch_.rank), to_text(RankHello{.refusal = "it was stopped"}));
   } catch (const std::exception&) {  // nobody serves the store any more, so nobody waits
   }
 }
 
 /// @return  false if rank 0 has left
-bool RankMeeting::wait_for_introductions() {
+bool Rendezvous::wait_for_hellos() {
   std::vector<int> missing;
   for (int rank = 0; rank < launch_.size; ++rank) missing.push_back(rank);
   const Clock::time_point began = waits_since_ = Clock::now();
   for (;;) {
     std::erase_if(missing, [this](int rank) { return store().has(introduction_key(rank)); });
     if (missing.empty()) return true;
-    if (!leads() && store().has(kTold)) return false;
+    if (!is_coordinator() && store().has(kTold)) return false;
     if (since(began) >= patience_.limit) {
       throw std::runtime_error{
           fmt::format("{} of {} did not come to {}:{} within {:g} s: do they run, with the same "
@@ -127,7 +127,7 @@ bool RankMeeting::wait_for_introductions() {
                       named(missing), launch_.size, launch_.address, launch_.port, patience_.limit.value)};
     }
     if (patience_.stop()) throw Stopped{};
-    if (leads() || missing.front() == 0) {
+    if (is_coordinator() || missing.front() == 0) {
       tell_wait({.what = fmt::format("at {}:{} (MASTER_ADDR, MASTER_PORT) for {}", launch_.address, launch_.port,
                                      named(missing))});
     }
@@ -135,12 +135,12 @@ bool RankMeeting::wait_for_introductions() {
   }
 }
 
-bool RankMeeting::refuse(const std::string& why) noexcept {
+bool Rendezvous::refuse(const std::string& why) noexcept {
   try {
     errand_ = " It has to tell the others: " + why;
-    if (!is_introduced_) store().set(introduction_key(launch_.rank), to_text(Introduction{.refusal = why}));
+    if (!is_introduced_) store().set(introduction_key(launch_.rank), to_text(RankHello{.refusal = why}));
     is_introduced_ = true;
-    return leads() || !wait_for(kTold, patience_.limit, [this] {
+    return is_coordinator() || !wait_for(kTold, patience_.limit, [this] {
              if (patience_.stop()) throw Stopped{};
            });
   } catch (const std::exception&) {
@@ -150,39 +150,39 @@ bool RankMeeting::refuse(const std::string& why) noexcept {
   }
 }
 
-void RankMeeting::call(const RoundCall& call) {
+void Rendezvous::call(const RankRequest& call) {
   ++round_;
   is_over_ = call.name.empty();
   store().set(kRound, fmt::format("{}", round_));
   store().set(of_round("call"), to_text(call));
 }
 
-RoundCall RankMeeting::next_call(const std::function<bool()>& stop) {
+RankRequest Rendezvous::next_call(const std::function<bool()>& stop) {
   ++round_;
   while (!wait_for(of_round("call"), Seconds{0.1})) {
     if (stop()) return {};
   }
-  return round_call_from(store().get(of_round("call")));
+  return rank_request_from(store().get(of_round("call")));
 }
 
-bool RankMeeting::is_lost() { return store().has(of_round("lost")); }
+bool Rendezvous::is_lost() { return store().has(of_round("lost")); }
 
-void RankMeeting::lose() { store().set(of_round("lost"), fmt::format("{}", launch_.rank)); }
+void Rendezvous::lose() { store().set(of_round("lost"), fmt::format("{}", launch_.rank)); }
 
-void RankMeeting::report(std::span<const Record> records) {
+void Rendezvous::report(std::span<const Record> records) {
   store().set(fmt::format("{}/{}", of_round("report"), launch_.rank), to_text(records));
 }
 
-std::vector<Record> RankMeeting::report_of(int rank, const std::string& name, Seconds limit,
-                                           const std::function<void()>& waiting) {
+std::vector<Record> Rendezvous::report_of(int rank, const std::string& name, Seconds limit,
+                                          const std::function<void()>& waiting) {
   const std::string key = fmt::format("{}/{}", of_round("report"), rank);
   if (wait_for(key, limit, waiting)) return records_from(store().get(key), name);
   throw std::runtime_error{fmt::format("rank {} has not told within {:g} s what became of {}: has its process ended?",
                                        rank, limit.value, name)};
 }
 
-void RankMeeting::leave() {
-  if (!leads()) return store().set(farewell_key(launch_.rank), "");
+void Rendezvous::leave() {
+  if (!is_coordinator()) return store().set(farewell_key(launch_.rank), "");
   store().set(kTold, "");
   if (!is_over_) call({});
   if (!launch_.serves_store()) return;

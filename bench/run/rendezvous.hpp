@@ -27,17 +27,17 @@ struct Patience {
   Seconds quiet{10.0};                                // that a wait may take before it is told
 };
 
-class RankMeeting {
+class Rendezvous {
  public:
   /// Opens nothing yet.
-  RankMeeting(const ranks::Launch& launch, OpenStore open, Patience patience);
+  Rendezvous(const ranks::Launch& launch, OpenStore open, Patience patience);
   /// Lets the others go: rank 0 ends the run, and waits for those that need its store.
-  ~RankMeeting();
-  RankMeeting(const RankMeeting&) = delete;
-  RankMeeting& operator=(const RankMeeting&) = delete;
+  ~Rendezvous();
+  Rendezvous(const Rendezvous&) = delete;
+  Rendezvous& operator=(const Rendezvous&) = delete;
 
   [[nodiscard]] const ranks::Launch& launch() const { return launch_; }
-  [[nodiscard]] bool leads() const { return launch_.rank == 0; }
+  [[nodiscard]] bool is_coordinator() const { return launch_.rank == 0; }
   /// Whether the others know of this rank, by meet() or refuse().
   [[nodiscard]] bool is_introduced() const { return is_introduced_; }
 
@@ -46,15 +46,15 @@ class RankMeeting {
   /// @return  false if the user asked to stop first, here or rank 0
   /// @throws  UsageError          on every rank alike, if they must not run together
   /// @throws  std::runtime_error  naming the ranks that do not come
-  [[nodiscard]] bool meet(const Introduction& own);
+  [[nodiscard]] bool meet(const RankHello& own);
   /// Tells the others that this rank does not take part, or that it has seen why nobody can.
   /// @return  whether this rank has to tell the user: rank 0 does it for all, if it can be reached
   [[nodiscard]] bool refuse(const std::string& why) noexcept;
 
   /// Rank 0: begins the next round.
-  void call(const RoundCall& call);
+  void call(const RankRequest& call);
   /// The others: waits for the next round. One without a name where `stop` became true first.
-  [[nodiscard]] RoundCall next_call(const std::function<bool()>& stop);
+  [[nodiscard]] RankRequest next_call(const std::function<bool()>& stop);
   /// Whether the round is lost, for whatever rank.
   [[nodiscard]] bool is_lost();
   /// Loses the round for all.
@@ -69,8 +69,8 @@ class RankMeeting {
 
  private:
   [[nodiscard]] ranks::Store& store();
-  [[nodiscard]] bool wait_for_introductions();
-  void take_back_introduction() noexcept;
+  [[nodiscard]] bool wait_for_hellos();
+  void take_back_hello() noexcept;
   void tell_wait(const ranks::Wait& wait);
   [[nodiscard]] bool wait_for(const std::string& key, Seconds limit, const std::function<void()>& waiting = {});
   [[nodiscard]] std::string of_round(const char* what) const;

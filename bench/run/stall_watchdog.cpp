@@ -47,8 +47,8 @@ bool StallCheck::another_is_behind() {
   return false;
 }
 
-StallWatch::StallWatch(StallOptions options, Position position, std::function<std::unique_ptr<ranks::Store>()> open,
-                       std::function<void()> waits)
+StallWatchdog::StallWatchdog(StallOptions options, Position position,
+                             std::function<std::unique_ptr<ranks::Store>()> open, std::function<void()> waits)
     : thread_{[this, options = std::move(options), position = std::move(position), open = std::move(open),
                waits = std::move(waits)] {
         try {
@@ -57,7 +57,7 @@ StallWatch::StallWatch(StallOptions options, Position position, std::function<st
         }
       }} {}
 
-StallWatch::~StallWatch() {
+StallWatchdog::~StallWatchdog() {
   {
     const std::lock_guard lock{mutex_};
     is_over_ = true;
@@ -66,8 +66,9 @@ StallWatch::~StallWatch() {
   thread_.join();
 }
 
-void StallWatch::run(const StallOptions& options, const Position& position,
-                     const std::function<std::unique_ptr<ranks::Store>()>& open, const std::function<void()>& waits) {
+void StallWatchdog::run(const StallOptions& options, const Position& position,
+                        const std::function<std::unique_ptr<ranks::Store>()>& open,
+                        const std::function<void()>& waits) {
   const std::unique_ptr<ranks::Store> store = open();
   StallCheck check{options, position, *store};
   std::unique_lock lock{mutex_};

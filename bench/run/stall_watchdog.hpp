@@ -52,16 +52,16 @@ class StallCheck {
 };
 
 /// The check, in a thread of its own.
-class StallWatch {
+class StallWatchdog {
  public:
   /// @param position  is called in that thread
   /// @param open      opens the store, in that thread; without one nothing is watched
   /// @param waits     is called there, once each time that this rank waits for another one
-  StallWatch(StallOptions options, Position position, std::function<std::unique_ptr<ranks::Store>()> open,
-             std::function<void()> waits);
-  ~StallWatch();
-  StallWatch(const StallWatch&) = delete;
-  StallWatch& operator=(const StallWatch&) = delete;
+  StallWatchdog(StallOptions options, Position position, std::function<std::unique_ptr<ranks::Store>()> open,
+                std::function<void()> waits);
+  ~StallWatchdog();
+  StallWatchdog(const StallWatchdog&) = delete;
+  StallWatchdog& operator=(const StallWatchdog&) = delete;
 
  private:
   void run(const StallOptions& options, const Position& position,

@@ -21,7 +21,7 @@ namespace tbench::bench {
 namespace {
 
 /// Answers a request to a child process: a case, or whether one can run.
-std::vector<Record> records_for(std::string_view request, CaseRunner& runner, const Activity& activity) {
+std::vector<Record> records_for(std::string_view request, CaseRunner& runner, const ProgressCallback& activity) {
   if (!request.starts_with(kQuestion)) return runner.run(CaseId::parse(request), activity, stop_signalled);
   const std::optional<Record> refusal = runner.refusal(CaseId::parse(request.substr(kQuestion.size())), stop_signalled);
   return refusal ? std::vector<Record>{*refusal} : std::vector<Record>{};

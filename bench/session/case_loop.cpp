@@ -84,7 +84,7 @@ constexpr std::string_view kLastActivity = "verifying again";
 /// No process is started for a case that cannot run, or is known not to fit. The next one of its replicate then begins
 /// the replicate's process.
 /// @param next  the case after it, or null
-std::vector<Record> run_where_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+std::vector<Record> run_where_planned(const ScheduledCase& planned, const ScheduledCase* next, const Run& run) {
   if (std::optional<Record> oom = run.known_oom(planned.id)) return {std::move(*oom)};
   const bool begins_replicate = run.replicate && *run.replicate != planned.process;
   if (planned.needs_fresh_process || begins_replicate) {
@@ -92,15 +92,15 @@ std::vector<Record> run_where_planned(const PlannedCase& planned, const PlannedC
     run.runner.renew_process();
   }
   run.replicate = planned.process;
-  const auto follow = [&](std::string_view activity) {
+  const auto show_progress = [&](std::string_view activity) {
     run.progress.update(activity);
     if (activity == kLastActivity && next != nullptr && next->needs_fresh_process) run.runner.prepare_process();
   };
-  return run.runner.run(planned.id, follow, stop_signalled);
+  return run.runner.run(planned.id, show_progress, stop_signalled);
 }
 
 /// The records of a planned case, each with its ceiling, and with the number of its process where there are several.
-std::vector<Record> run_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+std::vector<Record> run_planned(const ScheduledCase& planned, const ScheduledCase* next, const Run& run) {
   std::vector<Record> records = run_where_planned(planned, next, run);
   for (Record& record : records) {
     if (run.ceilings != nullptr) {
@@ -117,13 +117,13 @@ std::vector<Record> run_planned(const PlannedCase& planned, const PlannedCase* n
 
 /// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
 /// Benchmark gets the median as the time of the one iteration.
-void register_cases(const std::vector<PlannedCase>& plan, const Run& run, FinishedRecords& finished) {
+void register_cases(const std::vector<ScheduledCase>& plan, const Run& run, FinishedRecords& finished) {
   for (std::size_t index = 0; index < plan.size(); ++index) {
     const auto body = [&, index](benchmark::State& state) {
       if (stop_signalled() || !run.limit.allows(index)) return state.SkipWithError("interrupted");
       const std::string name = plan[index].id.name();
       run.progress.begin_case(index, name);
-      const PlannedCase* const next = index + 1 < plan.size() ? &plan[index + 1] : nullptr;
+      const ScheduledCase* const next = index + 1 < plan.size() ? &plan[index + 1] : nullptr;
       std::vector<Record> records = run_planned(plan[index], next, run);
       run.progress.end_case();
       if (records.empty()) return state.SkipWithError("interrupted");
@@ -154,10 +154,10 @@ void run_registered(RunReporter& reporter) {
 }
 
 /// Whole names, but on a terminal too narrow for them short ones, with their legend above.
-render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Options& options) {
+render::ConsoleTable make_console(const std::vector<ScheduledCase>& plan, const Options& options) {
   std::vector<CaseId> cases;
   std::size_t name_width = 0;
-  for (const PlannedCase& planned : plan) {
+  for (const ScheduledCase& planned : plan) {
     cases.push_back(planned.id);
     name_width = std::max(name_width, planned.id.name().size());
   }
@@ -178,7 +178,7 @@ render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Op
 
 }  // namespace
 
-std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
+std::vector<Record> run_cases(const std::vector<ScheduledCase>& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
                               const Options& options, results::ResultWriter* writer, const RunTime& time) {
   std::optional<ExpectedTimes> times;
   if (time.durations != nullptr) times.emplace(plan, time.durations->table);

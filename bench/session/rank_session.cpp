@@ -16,7 +16,7 @@ namespace tbench::bench {
 namespace {
 
 /// Until all ranks have started their first workers, which may load libraries from a network's file system.
-constexpr Seconds kMeetingLimit{180.0};
+constexpr Seconds kRendezvousLimit{180.0};
 
 std::optional<std::string> environment_variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
@@ -34,62 +34,62 @@ constexpr Seconds kReportGrace{60.0};
 constexpr std::chrono::seconds kStopGrace{3};
 
 /// Thrown through the supervisor, which then kills the worker, and through the wait for what others say.
-struct RoundLost {};
+struct RankLost {};
 
 bool has_failed(const std::vector<Record>& records) { return records.empty() || !has_time(records.back().status); }
 
 /// This rank's part of a round. Loses the round for all if it went wrong here; what went wrong because another rank was
 /// lost says nothing new, and whoever lost it will tell.
 /// @return  no records if the round was lost, because of another rank or of the user
-std::vector<Record> take_part(CaseRunner& own, RankMeeting& meeting, const CaseId& id, const Activity& activity,
-                              const StopRequested& stop) {
+std::vector<Record> take_part(CaseRunner& own, Rendezvous& rendezvous, const CaseId& id,
+                              const ProgressCallback& activity, const StopRequested& stop) {
   auto last_asked = std::chrono::steady_clock::now();
   const StopRequested lost_or_stop = [&] {
     const bool is_stopped = stop();
     const auto now = std::chrono::steady_clock::now();
     if (!is_stopped && now - last_asked < kAskInterval) return false;
     last_asked = now;
-    if (is_stopped) meeting.lose();
-    if (is_stopped || meeting.is_lost()) throw RoundLost{};
+    if (is_stopped) rendezvous.lose();
+    if (is_stopped || rendezvous.is_lost()) throw RankLost{};
     return false;
   };
   try {
     std::vector<Record> records = own.run(id, activity, lost_or_stop);
     const bool is_consequence = !records.empty() && records.back().labels.contains(kLostRanks);
-    if (has_failed(records) && !is_consequence) meeting.lose();
+    if (has_failed(records) && !is_consequence) rendezvous.lose();
     return records;
-  } catch (const RoundLost&) {
+  } catch (const RankLost&) {
     return {};
   } catch (const std::exception& error) {  // no worker can be started, say
-    meeting.lose();
+    rendezvous.lose();
     return {failed_record(id, Status::kCrashed, error.what())};
   }
 }
 
-class LeadingRunner final : public CaseRunner {
+class CoordinatorRunner final : public CaseRunner {
  public:
-  LeadingRunner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting, Seconds timeout)
-      : own_{std::move(own)}, meeting_{meeting}, timeout_{timeout} {}
+  CoordinatorRunner(std::unique_ptr<CaseRunner> own, Rendezvous& rendezvous, Seconds timeout)
+      : own_{std::move(own)}, rendezvous_{rendezvous}, timeout_{timeout} {}
 
   const Environment& environment() override { return own_->environment(); }
 
-  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override {
+  std::vector<Record> run(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop) override {
     if (needs_fresh_) own_->renew_process();
-    meeting_.call({.name = id.name(), .needs_fresh = needs_fresh_});
-    std::vector<std::vector<Record>> ranks{take_part(*own_, meeting_, id, activity, stop)};
+    rendezvous_.call({.name = id.name(), .needs_fresh = needs_fresh_});
+    std::vector<std::vector<Record>> ranks{take_part(*own_, rendezvous_, id, activity, stop)};
     const Seconds limit = timeout_ * kTimeouts + kReportGrace;
     std::optional<std::chrono::steady_clock::time_point> stopped;
     const auto waiting = [&] {
       activity("waiting for the other ranks");
       if (!stop()) return;
       if (!stopped) stopped = std::chrono::steady_clock::now();
-      if (std::chrono::steady_clock::now() - *stopped > kStopGrace) throw RoundLost{};
+      if (std::chrono::steady_clock::now() - *stopped > kStopGrace) throw RankLost{};
     };
     try {
-      for (int rank = 1; rank < meeting_.launch().size; ++rank) {
-        ranks.push_back(meeting_.report_of(rank, id.name(), limit, waiting));
+      for (int rank = 1; rank < rendezvous_.launch().size; ++rank) {
+        ranks.push_back(rendezvous_.report_of(rank, id.name(), limit, waiting));
       }
-    } catch (const RoundLost&) {
+    } catch (const RankLost&) {
       return {};
     }
     std::vector<Record> merged = merge_ranks(ranks);
@@ -101,7 +101,7 @@ class LeadingRunner final : public CaseRunner {
 
  private:
   std::unique_ptr<CaseRunner> own_;
-  RankMeeting& meeting_;
+  Rendezvous& rendezvous_;
   Seconds timeout_;
   bool needs_fresh_{};
 };
@@ -110,13 +110,13 @@ class LeadingRunner final : public CaseRunner {
 
 std::optional<ranks::Launch> own_launch() { return ranks::find_launch(&environment_variable); }
 
-std::unique_ptr<RankMeeting> make_meeting(const ranks::Launch& launch) {
-  return std::make_unique<RankMeeting>(
+std::unique_ptr<Rendezvous> make_rendezvous(const ranks::Launch& launch) {
+  return std::make_unique<Rendezvous>(
       launch,
       [launch](const ranks::Waiting& waiting) {
-        return ranks::open_store(launch, /*may_serve=*/true, kMeetingLimit, waiting);
+        return ranks::open_store(launch, /*may_serve=*/true, kRendezvousLimit, waiting);
       },
-      Patience{.limit = kMeetingLimit, .stop = stop_signalled, .tell = [](const std::string& line) {
+      Patience{.limit = kRendezvousLimit, .stop = stop_signalled, .tell = [](const std::string& line) {
                  fmt::print(stderr, "transformer_bench: {}\n", line);
                }});
 }
@@ -137,22 +137,22 @@ void show_own_gpu(const ranks::Launch& launch) {
   ::setenv(kVisible, ranks::visible_gpu(environment_variable(kVisible), launch.local_rank).c_str(), kReplace);
 }
 
-std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
-                                                Seconds timeout) {
-  return std::make_unique<LeadingRunner>(std::move(own), meeting, timeout);
+std::unique_ptr<CaseRunner> make_coordinator_runner(std::unique_ptr<CaseRunner> own, Rendezvous& rendezvous,
+                                                    Seconds timeout) {
+  return std::make_unique<CoordinatorRunner>(std::move(own), rendezvous, timeout);
 }
 
-int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop) {
+int serve_as_rank(CaseRunner& own, Rendezvous& rendezvous, const StopRequested& stop) {
   for (;;) {
-    const RoundCall call = meeting.next_call(stop);
+    const RankRequest call = rendezvous.next_call(stop);
     if (call.name.empty()) return stop() ? kExitInterrupted : kExitOk;
     if (call.needs_fresh) own.renew_process();
     const CaseId id = CaseId::parse(call.name);
     try {
-      meeting.report(take_part(
-          own, meeting, id, [](std::string_view) {}, stop));
+      rendezvous.report(take_part(
+          own, rendezvous, id, [](std::string_view) {}, stop));
     } catch (const std::exception& error) {  // its worker cannot be started, say: rank 0 has to know
-      meeting.report(std::vector{failed_record(id, Status::kCrashed, error.what())});
+      rendezvous.report(std::vector{failed_record(id, Status::kCrashed, error.what())});
     }
   }
 }

@@ -20,8 +20,8 @@ namespace tbench::bench {
 /// @throws  UsageError  as ranks::find_launch()
 [[nodiscard]] std::optional<ranks::Launch> own_launch();
 
-/// The meeting with the other ranks, which opens their store when it first needs it.
-[[nodiscard]] std::unique_ptr<RankMeeting> make_meeting(const ranks::Launch& launch);
+/// The rendezvous of all ranks, which opens their store when it first needs it.
+[[nodiscard]] std::unique_ptr<Rendezvous> make_rendezvous(const ranks::Launch& launch);
 
 /// @throws  UsageError  for an option that ranks cannot serve
 void check_with_ranks(const Options& options);
@@ -32,13 +32,13 @@ void show_own_gpu(const ranks::Launch& launch);
 
 /// Returns the runner of rank 0. After a case that failed on any rank the next one gets fresh workers on all.
 /// @param own      runs rank 0's part
-/// @param meeting  outlives the runner
+/// @param rendezvous  outlives the runner
 /// @param timeout  of a worker (--tb_timeout)
-[[nodiscard]] std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
-                                                              Seconds timeout);
+[[nodiscard]] std::unique_ptr<CaseRunner> make_coordinator_runner(std::unique_ptr<CaseRunner> own,
+                                                                  Rendezvous& rendezvous, Seconds timeout);
 
 /// Serves as a rank other than 0 until rank 0 says that the run is over: runs its part of each case. Prints nothing.
 /// @return  exit status
-int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop);
+int serve_as_rank(CaseRunner& own, Rendezvous& rendezvous, const StopRequested& stop);
 
 }  // namespace tbench::bench

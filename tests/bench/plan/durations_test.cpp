@@ -34,8 +34,8 @@ DurationTable table_of(const std::vector<TimedId>& rows, const std::string& gpu 
   return DurationTable::parse(text, "h100.csv");
 }
 
-std::vector<PlannedCase> plan_of(const std::vector<TimedId>& rows) {
-  std::vector<PlannedCase> plan;
+std::vector<ScheduledCase> plan_of(const std::vector<TimedId>& rows) {
+  std::vector<ScheduledCase> plan;
   for (const TimedId& row : rows) plan.push_back({.id = row.id});
   return plan;
 }
@@ -93,7 +93,7 @@ TEST(PlanText, SaysHowManyCasesHowLongAndWhere) {
   const std::vector<TimedId> rows{{kCeiling, 1}, {model(1), 100}, {model(2), 199}};
   const std::set<std::string> selected{model(1).name(), model(2).name(), model(3).name(), gemm(1).name()};
   RunDurations durations{.table = table_of(rows), .gpu = "NVIDIA H100 80GB HBM3"};
-  std::vector<PlannedCase> plan = plan_of(rows);
+  std::vector<ScheduledCase> plan = plan_of(rows);
   const auto text = [&] { return plan_text(plan, selected, &durations); };
   EXPECT_EQ(text(), "2 cases and 1 ceiling, about 5 min on an NVIDIA H100 80GB HBM3");
   EXPECT_EQ(plan_text(plan, selected, nullptr), "2 cases and 1 ceiling");

@@ -19,21 +19,21 @@ std::vector<CaseId> numbered(int count) {
   return cases;
 }
 
-std::vector<std::string> names(const std::vector<PlannedCase>& plan) {
+std::vector<std::string> names(const std::vector<ScheduledCase>& plan) {
   std::vector<std::string> all;
-  for (const PlannedCase& planned : plan) all.push_back(planned.id.at("i"));
+  for (const ScheduledCase& planned : plan) all.push_back(planned.id.at("i"));
   return all;
 }
 
-std::vector<std::string> names_of_process(const std::vector<PlannedCase>& plan, std::int64_t process) {
-  std::vector<PlannedCase> part;
-  std::ranges::copy_if(plan, std::back_inserter(part), [&](const PlannedCase& p) { return p.process == process; });
+std::vector<std::string> names_of_process(const std::vector<ScheduledCase>& plan, std::int64_t process) {
+  std::vector<ScheduledCase> part;
+  std::ranges::copy_if(plan, std::back_inserter(part), [&](const ScheduledCase& p) { return p.process == process; });
   return names(part);
 }
 
-std::vector<bool> fresh(const std::vector<PlannedCase>& plan) {
+std::vector<bool> fresh(const std::vector<ScheduledCase>& plan) {
   std::vector<bool> all;
-  for (const PlannedCase& planned : plan) all.push_back(planned.needs_fresh_process);
+  for (const ScheduledCase& planned : plan) all.push_back(planned.needs_fresh_process);
   return all;
 }
 
@@ -77,7 +77,7 @@ TEST(RunPlan, TheSeedIsTheOrder) {
 TEST(RunPlan, ACaseThatIsAddedLeavesTheOthersInTheirOrder) {
   const auto before = plan_runs(numbered(20), 3, 1);
   auto after = plan_runs(numbered(21), 3, 1);
-  std::erase_if(after, [](const PlannedCase& planned) { return planned.id.at("i") == "20"; });
+  std::erase_if(after, [](const ScheduledCase& planned) { return planned.id.at("i") == "20"; });
   EXPECT_EQ(names(after), names(before));
 }
 
@@ -127,9 +127,9 @@ TEST(RunPlan, AGraphHasAProcessOfItsOwn) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, true, false));
 }
 
-std::vector<std::string> all_names(const std::vector<PlannedCase>& plan) {
+std::vector<std::string> all_names(const std::vector<ScheduledCase>& plan) {
   std::vector<std::string> all;
-  for (const PlannedCase& planned : plan) all.push_back(planned.id.name());
+  for (const ScheduledCase& planned : plan) all.push_back(planned.id.name());
   return all;
 }
 
@@ -181,7 +181,7 @@ void add_two() {
 
 TEST(Plugins, TheirCasesComeLastEachInProcessesOfTheirOwn) {
   add_two();
-  std::vector<PlannedCase> plan;
+  std::vector<ScheduledCase> plan;
   for (const std::int64_t process : {0, 1}) {
     for (const char* impl : {"second", "aten", "first", "best"}) {
       plan.push_back({.id = product_of(impl), .process = process, .needs_fresh_process = false});
@@ -191,7 +191,7 @@ TEST(Plugins, TheirCasesComeLastEachInProcessesOfTheirOwn) {
   put_plugins_last(plan);
   std::vector<std::string> order;
   std::vector<bool> fresh;
-  for (const PlannedCase& planned : plan) {
+  for (const ScheduledCase& planned : plan) {
     order.push_back(planned.id.at("impl"));
     fresh.push_back(planned.needs_fresh_process);
   }

@@ -230,12 +230,12 @@ TEST(Selection, AShardWithoutCasesSaysHowManyThereMayBe) {
 TEST(Selection, AShardKeepsItsCasesAndTheCeilingsThatAreNeeded) {
   const auto id = [](const std::string& text) { return CaseId::parse(text); };
   const std::vector<CaseId> cases{id("Model/n:0"), id("Model/n:1"), id("Model/n:2")};
-  std::vector<PlannedCase> plan = plan_runs(cases, 2, 1);
+  std::vector<ScheduledCase> plan = plan_runs(cases, 2, 1);
   put_ceilings_first(plan, [&](std::span<const CaseId>) { return std::vector{id("Ceiling/what:copy")}; });
   keep_cases(plan, {"Ceiling/what:copy", "Model/n:1"});
   std::vector<std::string> names;
   std::vector<bool> fresh;
-  for (const PlannedCase& planned : plan) {
+  for (const ScheduledCase& planned : plan) {
     names.push_back(planned.id.name());
     fresh.push_back(planned.needs_fresh_process);
   }

@@ -39,56 +39,56 @@ Record timed(double seconds) {
   return record;
 }
 
-Introduction introduction() {
+RankHello hello() {
   return {.refusal = {}, .arguments = {"--tb_seed=1", "--x"}, .environment = support::golden_file().environment};
 }
 
-TEST(Introduction, SurvivesTheStore) {
-  const Introduction read = introduction_from(to_text(introduction()));
-  EXPECT_EQ(read.arguments, introduction().arguments);
-  EXPECT_EQ(read.environment, introduction().environment);
-  const Introduction refusal = introduction_from(to_text(Introduction{.refusal = "no GPU"}));
+TEST(RankHello, SurvivesTheStore) {
+  const RankHello read = rank_hello_from(to_text(hello()));
+  EXPECT_EQ(read.arguments, hello().arguments);
+  EXPECT_EQ(read.environment, hello().environment);
+  const RankHello refusal = rank_hello_from(to_text(RankHello{.refusal = "no GPU"}));
   EXPECT_EQ(refusal.refusal, "no GPU");
   EXPECT_EQ(refusal.environment, std::nullopt);
-  EXPECT_THROW(static_cast<void>(introduction_from("{}")), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(rank_hello_from("{}")), std::runtime_error);
 }
 
 TEST(Disagreement, IsNoneBetweenEqualRanksOnDifferentGpus) {
-  Introduction second = introduction();
+  RankHello second = hello();
   second.environment->gpu->uuid = "GPU-another";
   second.environment->date = "2030-01-01T00:00:00Z";
-  EXPECT_EQ(disagreement(std::vector{introduction(), second}), std::nullopt);
+  EXPECT_EQ(disagreement(std::vector{hello(), second}), std::nullopt);
 }
 
 TEST(Disagreement, NamesTheRankAndWhatDiffers) {
   const auto with_second = [](auto change) {
-    Introduction second = introduction();
+    RankHello second = hello();
     second.environment->gpu->uuid = "GPU-another";
     change(second);
-    return disagreement(std::vector{introduction(), second}).value_or("nothing");
+    return disagreement(std::vector{hello(), second}).value_or("nothing");
   };
-  EXPECT_THAT(with_second([](Introduction& rank) { rank.environment->sources_digest = "abc"; }),
+  EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->sources_digest = "abc"; }),
               AllOf(HasSubstr("rank 1"), HasSubstr("another build"), HasSubstr("abc")));
-  EXPECT_THAT(with_second([](Introduction& rank) { rank.environment->gpu->name = "NVIDIA Other"; }),
+  EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->gpu->name = "NVIDIA Other"; }),
               AllOf(HasSubstr("rank 1"), HasSubstr("NVIDIA Other")));
-  EXPECT_THAT(with_second([](Introduction& rank) { rank.environment->gpu.reset(); }), HasSubstr("another device"));
-  EXPECT_THAT(with_second([](Introduction& rank) {
+  EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->gpu.reset(); }), HasSubstr("another device"));
+  EXPECT_THAT(with_second([](RankHello& rank) {
                 rank.arguments = {"--tb_seed=2", "--x"};
               }),
               HasSubstr("'--tb_seed=2' against '--tb_seed=1'"));
-  EXPECT_THAT(with_second([](Introduction& rank) { rank.arguments.pop_back(); }), HasSubstr("nothing against '--x'"));
-  EXPECT_THAT(with_second([](Introduction& rank) { rank = {.refusal = "no such flag"}; }),
+  EXPECT_THAT(with_second([](RankHello& rank) { rank.arguments.pop_back(); }), HasSubstr("nothing against '--x'"));
+  EXPECT_THAT(with_second([](RankHello& rank) { rank = {.refusal = "no such flag"}; }),
               HasSubstr("rank 1: no such flag"));
 }
 
 TEST(Disagreement, NamesTwoRanksOnOneGpu) {
-  EXPECT_THAT(disagreement(std::vector{introduction(), introduction()}).value_or("nothing"),
+  EXPECT_THAT(disagreement(std::vector{hello(), hello()}).value_or("nothing"),
               HasSubstr("ranks 0 and 1 have the same GPU"));
 }
 
-TEST(RoundCall, SurvivesTheStore) {
-  const RoundCall call{.name = kCase.name(), .needs_fresh = true};
-  EXPECT_EQ(round_call_from(to_text(call)), call);
+TEST(RankRequest, SurvivesTheStore) {
+  const RankRequest call{.name = kCase.name(), .needs_fresh = true};
+  EXPECT_EQ(rank_request_from(to_text(call)), call);
 }
 
 TEST(MergeRanks, TakesRankZerosRecordsWhereAllHaveTimes) {

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 ranks::Launch launch_of(int rank) { return {.rank = rank, .size = 2, .local_rank = rank, .address = "x", .port = 1}; }
 
-Introduction introduction(const std::string& argument) {
+RankHello hello(const std::string& argument) {
   return {.refusal = {}, .arguments = {argument}, .environment = support::cpu_environment()};
 }
 
@@ -31,28 +31,28 @@ void tell_nobody(const std::string&) {}
 const Patience kShort{.limit = Seconds{0.2}, .stop = never, .tell = tell_nobody};
 const Patience kLong{.limit = Seconds{20.0}, .stop = never, .tell = tell_nobody};
 
-TEST(RankMeeting, RoundsGoFromRankZeroToTheOthersAndTheirReportsBack) {
+TEST(Rendezvous, RoundsGoFromRankZeroToTheOthersAndTheirReportsBack) {
   SharedStore store;
   std::thread other{[&] {
-    RankMeeting meeting{launch_of(1), store.opener(), kLong};
-    static_cast<void>(meeting.meet(introduction("--x")));
+    Rendezvous rendezvous{launch_of(1), store.opener(), kLong};
+    static_cast<void>(rendezvous.meet(hello("--x")));
     for (;;) {
-      const RoundCall call = meeting.next_call([] { return false; });
+      const RankRequest call = rendezvous.next_call([] { return false; });
       if (call.name.empty()) return;
       Record record;
       record.id = CaseId::parse(call.name);
       record.status = Status::kOom;
       record.reason = call.needs_fresh ? "fresh" : "used";
-      meeting.report(std::vector{record});
+      rendezvous.report(std::vector{record});
     }
   }};
   {
-    RankMeeting meeting{launch_of(0), store.opener(), kLong};
-    static_cast<void>(meeting.meet(introduction("--x")));
+    Rendezvous rendezvous{launch_of(0), store.opener(), kLong};
+    static_cast<void>(rendezvous.meet(hello("--x")));
     for (const bool fresh : {false, true}) {
-      meeting.call({.name = "Family/key:1", .needs_fresh = fresh});
+      rendezvous.call({.name = "Family/key:1", .needs_fresh = fresh});
       EXPECT_EQ(group_of_round(*store.view()), fresh ? "group/2" : "group/1");
-      const std::vector<Record> records = meeting.report_of(1, "Family/key:1", kLong.limit, {});
+      const std::vector<Record> records = rendezvous.report_of(1, "Family/key:1", kLong.limit, {});
       ASSERT_EQ(records.size(), 1U);
       EXPECT_EQ(records[0].id.name(), "Family/key:1");
       EXPECT_EQ(records[0].reason, fresh ? "fresh" : "used");
@@ -61,9 +61,9 @@ TEST(RankMeeting, RoundsGoFromRankZeroToTheOthersAndTheirReportsBack) {
   other.join();
 }
 
-TEST(RankMeeting, ALostRoundIsLostForAllAndTheNextOneIsNot) {
+TEST(Rendezvous, ALostRoundIsLostForAllAndTheNextOneIsNot) {
   SharedStore store;
-  RankMeeting first{launch_of(0), store.opener(), kShort}, second{launch_of(1), store.opener(), kShort};
+  Rendezvous first{launch_of(0), store.opener(), kShort}, second{launch_of(1), store.opener(), kShort};
   first.call({.name = "Family/key:1"});
   static_cast<void>(second.next_call([] { return false; }));
   EXPECT_FALSE(first.is_lost());
@@ -74,17 +74,17 @@ TEST(RankMeeting, ALostRoundIsLostForAllAndTheNextOneIsNot) {
   EXPECT_FALSE(first.is_lost());
 }
 
-TEST(RankMeeting, ThatCannotBeFailsOnEveryRankAlike) {
+TEST(Rendezvous, ThatCannotBeFailsOnEveryRankAlike) {
   SharedStore store;
   std::string said[2];
   bool tells[2]{};
   const auto take_part = [&](int rank) {
-    RankMeeting meeting{launch_of(rank), store.opener(), kLong};
+    Rendezvous rendezvous{launch_of(rank), store.opener(), kLong};
     try {
-      static_cast<void>(meeting.meet(introduction(rank == 0 ? "--tb_seed=1" : "--tb_seed=2")));
+      static_cast<void>(rendezvous.meet(hello(rank == 0 ? "--tb_seed=1" : "--tb_seed=2")));
     } catch (const UsageError& error) {
       said[rank] = error.what();
-      tells[rank] = meeting.refuse(error.what());
+      tells[rank] = rendezvous.refuse(error.what());
     }
   };
   std::thread other{take_part, 1};
@@ -96,17 +96,17 @@ TEST(RankMeeting, ThatCannotBeFailsOnEveryRankAlike) {
   EXPECT_FALSE(tells[1]);
 }
 
-TEST(RankMeeting, TellsTheOthersOfARankThatRefuses) {
+TEST(Rendezvous, TellsTheOthersOfARankThatRefuses) {
   SharedStore store;
   std::thread other{[&] {
-    RankMeeting meeting{launch_of(1), store.opener(), kLong};
-    EXPECT_FALSE(meeting.refuse("there is no such flag"));
+    Rendezvous rendezvous{launch_of(1), store.opener(), kLong};
+    EXPECT_FALSE(rendezvous.refuse("there is no such flag"));
   }};
   std::string said;
   {
-    RankMeeting meeting{launch_of(0), store.opener(), kLong};
+    Rendezvous rendezvous{launch_of(0), store.opener(), kLong};
     try {
-      static_cast<void>(meeting.meet(introduction("--x")));
+      static_cast<void>(rendezvous.meet(hello("--x")));
     } catch (const UsageError& error) {
       said = error.what();
     }
@@ -115,11 +115,11 @@ TEST(RankMeeting, TellsTheOthersOfARankThatRefuses) {
   EXPECT_EQ(said, "rank 1: there is no such flag");
 }
 
-TEST(RankMeeting, NamesARankThatDoesNotCome) {
+TEST(Rendezvous, NamesARankThatDoesNotCome) {
   SharedStore store;
-  RankMeeting meeting{launch_of(0), store.opener(), kShort};
+  Rendezvous rendezvous{launch_of(0), store.opener(), kShort};
   try {
-    static_cast<void>(meeting.meet(introduction("--x")));
+    static_cast<void>(rendezvous.meet(hello("--x")));
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1 of 2 did not come to x:1"));
@@ -139,40 +139,40 @@ struct Waiter {
 
 ranks::Launch of_three(int rank) { return {.rank = rank, .size = 3, .local_rank = rank, .address = "x", .port = 1}; }
 
-TEST(RankMeeting, RankZeroTellsWhoIsMissingAndEndsWhereTheUserStopsIt) {
+TEST(Rendezvous, RankZeroTellsWhoIsMissingAndEndsWhereTheUserStopsIt) {
   SharedStore store;
   Waiter waiter;
   {
-    RankMeeting meeting{of_three(0), store.opener(), waiter.patience(1)};
-    EXPECT_FALSE(meeting.meet(introduction("--x")));
+    Rendezvous rendezvous{of_three(0), store.opener(), waiter.patience(1)};
+    EXPECT_FALSE(rendezvous.meet(hello("--x")));
   }  // waits for none of those that never came
   EXPECT_THAT(waiter.told,
               ElementsAre("rank 0 of 3 waits at x:1 (MASTER_ADDR, MASTER_PORT) for ranks 1, 2. It gives up "
                           "after 20 s; Ctrl-C ends it now."));
-  EXPECT_EQ(introduction_from(store.view()->get("introduction/0")).refusal, "it was stopped");
+  EXPECT_EQ(rank_hello_from(store.view()->get("introduction/0")).refusal, "it was stopped");
   // Whoever comes now does not wait for the others: rank 0 has gone.
-  RankMeeting late{of_three(1), store.opener(), kLong};
-  EXPECT_FALSE(late.meet(introduction("--x")));
+  Rendezvous late{of_three(1), store.opener(), kLong};
+  EXPECT_FALSE(late.meet(hello("--x")));
 }
 
-TEST(RankMeeting, AnotherRankTellsOfRankZeroAlone) {
+TEST(Rendezvous, AnotherRankTellsOfRankZeroAlone) {
   SharedStore store;
   Waiter waiter;
-  RankMeeting meeting{of_three(1), store.opener(), waiter.patience(1)};
-  EXPECT_FALSE(meeting.meet(introduction("--x")));
+  Rendezvous rendezvous{of_three(1), store.opener(), waiter.patience(1)};
+  EXPECT_FALSE(rendezvous.meet(hello("--x")));
   EXPECT_THAT(waiter.told, ElementsAre(HasSubstr("for ranks 0, 2.")));
 
-  store.view()->set("introduction/0", to_text(introduction("--x")));
+  store.view()->set("introduction/0", to_text(hello("--x")));
   Waiter quiet;
   Patience short_one = quiet.patience(1);
   short_one.limit = Seconds{0.3};
-  RankMeeting second{of_three(2), store.opener(), short_one};
-  store.view()->set("introduction/1", to_text(introduction("--x")));
-  EXPECT_TRUE(second.meet(introduction("--x")));
+  Rendezvous second{of_three(2), store.opener(), short_one};
+  store.view()->set("introduction/1", to_text(hello("--x")));
+  EXPECT_TRUE(second.meet(hello("--x")));
   EXPECT_THAT(quiet.told, ElementsAre());
 }
 
-TEST(RankMeeting, TellsOfAStoreThatIsNotThereAtOnceWhereItIsSuspiciousAndTriesItOnce) {
+TEST(Rendezvous, TellsOfAStoreThatIsNotThereAtOnceWhereItIsSuspiciousAndTriesItOnce) {
   int opened = 0;
   const OpenStore open = [&](const ranks::Waiting& waiting) -> std::unique_ptr<ranks::Store> {
     ++opened;
@@ -184,21 +184,21 @@ TEST(RankMeeting, TellsOfAStoreThatIsNotThereAtOnceWhereItIsSuspiciousAndTriesIt
   Waiter waiter;
   Patience patience = waiter.patience(2);
   patience.quiet = Seconds{10.0};
-  RankMeeting meeting{launch_of(1), open, patience};
-  EXPECT_THROW(static_cast<void>(meeting.meet(introduction("--x"))), std::runtime_error);
+  Rendezvous rendezvous{launch_of(1), open, patience};
+  EXPECT_THROW(static_cast<void>(rendezvous.meet(hello("--x"))), std::runtime_error);
   EXPECT_THAT(waiter.told, ElementsAre("rank 1 of 2 waits for a store: 'x' has no address. It gives up after 20 s; "
                                        "Ctrl-C ends it now."));
-  EXPECT_TRUE(meeting.refuse("in vain"));
+  EXPECT_TRUE(rendezvous.refuse("in vain"));
   EXPECT_EQ(opened, 1);
 }
 
-TEST(RankMeeting, NamesARankThatDoesNotReport) {
+TEST(Rendezvous, NamesARankThatDoesNotReport) {
   SharedStore store;
-  RankMeeting meeting{launch_of(0), store.opener(), kShort};
-  meeting.call({.name = "Family/key:1"});
+  Rendezvous rendezvous{launch_of(0), store.opener(), kShort};
+  rendezvous.call({.name = "Family/key:1"});
   int waits = 0;
   try {
-    static_cast<void>(meeting.report_of(1, "Family/key:1", kShort.limit, [&] { ++waits; }));
+    static_cast<void>(rendezvous.report_of(1, "Family/key:1", kShort.limit, [&] { ++waits; }));
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1"));
@@ -207,11 +207,11 @@ TEST(RankMeeting, NamesARankThatDoesNotReport) {
   EXPECT_GT(waits, 0);
 }
 
-TEST(RankMeeting, ARankThatCannotReachTheOthersTellsTheUserItself) {
-  RankMeeting meeting{
+TEST(Rendezvous, ARankThatCannotReachTheOthersTellsTheUserItself) {
+  Rendezvous rendezvous{
       launch_of(1), [](const ranks::Waiting&) -> std::unique_ptr<ranks::Store> { throw std::runtime_error{"nobody"}; },
       kShort};
-  EXPECT_TRUE(meeting.refuse("there is no such flag"));
+  EXPECT_TRUE(rendezvous.refuse("there is no such flag"));
 }
 
 }  // namespace

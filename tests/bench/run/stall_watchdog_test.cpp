@@ -79,34 +79,34 @@ TEST_F(StallChecks, WhereAnotherStoodStillEarlierIsBehind) {
   EXPECT_EQ(first_.run(40, 60), 1);
 }
 
-TEST(StallWatch, SaysInAThreadOfItsOwnThatThisRankWaits) {
+TEST(StallWatchdog, SaysInAThreadOfItsOwnThatThisRankWaits) {
   SharedStore shared;
   std::mutex mutex;
   std::condition_variable said;
   int waits = 0;
-  const StallWatch watch{{.group = "group/1", .rank = 0, .size = 2, .limit = {0.01}},
-                         [] { return 5; },
-                         [&] { return shared.view(); },
-                         [&] {
-                           const std::lock_guard lock{mutex};
-                           ++waits;
-                           said.notify_one();
-                         }};
+  const StallWatchdog watch{{.group = "group/1", .rank = 0, .size = 2, .limit = {0.01}},
+                            [] { return 5; },
+                            [&] { return shared.view(); },
+                            [&] {
+                              const std::lock_guard lock{mutex};
+                              ++waits;
+                              said.notify_one();
+                            }};
   std::unique_lock lock{mutex};
   EXPECT_TRUE(said.wait_for(lock, std::chrono::seconds{20}, [&] { return waits == 1; }));
 }
 
-TEST(StallWatch, EndsAtOnceAndWithoutAStore) {
+TEST(StallWatchdog, EndsAtOnceAndWithoutAStore) {
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<bool> opened{};
   {
-    const StallWatch watch{{.group = "group/1", .rank = 0, .size = 2, .limit = {100}},
-                           [] { return 5; },
-                           [&]() -> std::unique_ptr<ranks::Store> {
-                             opened = true;
-                             throw std::runtime_error{"nobody serves it"};
-                           },
-                           [] { ADD_FAILURE() << "it cannot know"; }};
+    const StallWatchdog watch{{.group = "group/1", .rank = 0, .size = 2, .limit = {100}},
+                              [] { return 5; },
+                              [&]() -> std::unique_ptr<ranks::Store> {
+                                opened = true;
+                                throw std::runtime_error{"nobody serves it"};
+                              },
+                              [] { ADD_FAILURE() << "it cannot know"; }};
     while (!opened && std::chrono::steady_clock::now() - begin < std::chrono::seconds{20}) std::this_thread::yield();
   }
   EXPECT_TRUE(opened);
