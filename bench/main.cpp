@@ -1,5 +1,5 @@
 #include "bench/families/family.hpp"
-#include "bench/program.hpp"
+#include "bench/session/program.hpp"
 
 int main(int argc, char** argv) {
   return tbench::bench::run_program(

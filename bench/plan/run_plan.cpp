@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <utility>
+#include <tuple>
 
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/run_order.hpp"
+#include "tbench/model/plugins.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -22,99 +23,108 @@ std::vector<CaseId> in_random_order(std::span<const CaseId> cases, std::int64_t 
   return order;
 }
 
-void mark_fresh(std::vector<ScheduledCase>& plan) {
-  std::optional<std::int64_t> running;
-  for (ScheduledCase& planned : plan) {
-    planned.needs_fresh_process = running && *running != planned.process;
-    running = planned.process;
-  }
-}
-
-}  // namespace
-
-const model::Plugin* plugin_of(const CaseId& id) {
-  const std::string* const impl = id.find("impl");
-  return impl == nullptr ? nullptr : model::find_plugin(*impl);
-}
-
-std::vector<ScheduledCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
-  std::vector<ScheduledCase> plan;
+RunPlan ordered(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
+  RunPlan plan;
   for (std::int64_t process = 0; process < processes; ++process) {
     const auto order =
         processes == 1 ? std::vector<CaseId>{cases.begin(), cases.end()} : in_random_order(cases, process, seed);
     for (const CaseId& id : order) plan.push_back({.id = id, .process = process, .needs_fresh_process = false});
   }
-  mark_fresh(plan);
   return plan;
 }
 
-void put_ceilings_first(std::vector<ScheduledCase>& plan, const NeededCeilings& needed) {
-  std::vector<ScheduledCase> ordered;
-  for (auto begin = plan.cbegin(); begin != plan.cend();) {
+RunPlan without(RunPlan plan, const std::set<CaseRun>& finished) {
+  std::erase_if(plan, [&](const ScheduledCase& c) { return finished.contains({c.id.name(), c.process}); });
+  return plan;
+}
+
+RunPlan only(RunPlan plan, const std::set<std::string>& names) {
+  std::erase_if(plan, [&](const ScheduledCase& c) { return !names.contains(c.id.name()); });
+  return plan;
+}
+
+struct PlanWithCeilings {
+  RunPlan plan;
+  std::set<std::string> needed;  // names of the ceilings that cases need
+};
+
+/// The cases of one process: first the ceilings that they need, then the others among them, then the rest.
+std::vector<CaseId> ceilings_first(std::vector<CaseId> cases, const std::vector<CaseId>& needed) {
+  std::ranges::stable_partition(cases, &is_ceiling);
+  std::vector<CaseId> sorted = needed;
+  std::ranges::copy_if(cases, std::back_inserter(sorted),
+                       [&](const CaseId& id) { return std::ranges::find(needed, id) == needed.end(); });
+  return sorted;
+}
+
+PlanWithCeilings with_ceilings_first(const RunPlan& plan, const NeededCeilings& needed_ceilings) {
+  PlanWithCeilings result;
+  for (auto begin = plan.begin(); begin != plan.end();) {
     const std::int64_t process = begin->process;
-    const auto end = std::find_if(begin, plan.cend(), [&](const ScheduledCase& p) { return p.process != process; });
+    const auto end = std::find_if(begin, plan.end(), [&](const ScheduledCase& c) { return c.process != process; });
     std::vector<CaseId> cases;
-    std::transform(begin, end, std::back_inserter(cases), [](const ScheduledCase& planned) { return planned.id; });
-    std::set<std::string> first;
-    const auto append = [&](CaseId id) { ordered.push_back({std::move(id), process, /*needs_fresh_process=*/false}); };
-    for (CaseId& id : needed(cases)) {
-      first.insert(id.name());
-      append(std::move(id));
-    }
-    std::ranges::stable_partition(cases, &is_ceiling);
-    for (CaseId& id : cases) {
-      if (!first.contains(id.name())) append(std::move(id));
+    std::transform(begin, end, std::back_inserter(cases), [](const ScheduledCase& c) { return c.id; });
+    const std::vector<CaseId> needed = needed_ceilings ? needed_ceilings(cases) : std::vector<CaseId>{};
+    for (const CaseId& id : needed) result.needed.insert(id.name());
+    for (CaseId& id : ceilings_first(std::move(cases), needed)) {
+      result.plan.push_back({.id = std::move(id), .process = process, .needs_fresh_process = false});
     }
     begin = end;
   }
-  plan = std::move(ordered);
-  mark_fresh(plan);
+  return result;
 }
 
-void keep_cases(std::vector<ScheduledCase>& plan, const std::set<std::string>& names) {
-  std::erase_if(plan, [&](const ScheduledCase& planned) { return !names.contains(planned.id.name()); });
-  mark_fresh(plan);
+/// Returns the plug-in that computes the case; null for a built-in implementation.
+const model::Plugin* plugin_of(const CaseId& id) {
+  const std::string* const impl = id.find("impl");
+  return impl == nullptr ? nullptr : model::find_plugin(*impl);
 }
 
-void isolate(std::vector<ScheduledCase>& plan, const std::set<std::string>& families_needing_new_process) {
-  for (ScheduledCase& planned : plan) {
-    if (families_needing_new_process.contains(planned.id.family())) planned.needs_fresh_process = true;
+RunPlan plugins_last(RunPlan plan) {
+  std::ranges::stable_sort(plan, {}, [](const ScheduledCase& c) {
+    const model::Plugin* const plugin = plugin_of(c.id);
+    return std::pair{c.process, plugin == nullptr ? std::string{} : plugin->name};
+  });
+  return plan;
+}
+
+/// @param previous  the case that runs before; null: none
+bool needs_new_process(const ScheduledCase& c, const ScheduledCase* previous, const PlanInput& input) {
+  if (input.families_needing_new_process.contains(c.id.family())) return true;
+  const std::string* const exec = c.id.find("exec");
+  if (input.isolates_graphs && exec != nullptr && *exec == to_string(Execution::kGraph)) return true;
+  if (previous == nullptr) return false;
+  return previous->process != c.process || (input.isolates_plugins && plugin_of(previous->id) != plugin_of(c.id));
+}
+
+RunPlan with_new_processes(RunPlan plan, const PlanInput& input) {
+  const ScheduledCase* previous = nullptr;
+  for (ScheduledCase& c : plan) {
+    c.needs_fresh_process = needs_new_process(c, previous, input);
+    previous = &c;
   }
+  return plan;
 }
 
-void isolate_graphs(std::vector<ScheduledCase>& plan) {
-  for (ScheduledCase& planned : plan) {
-    const std::string* const exec = planned.id.find("exec");
-    if (exec != nullptr && *exec == to_string(Execution::kGraph)) planned.needs_fresh_process = true;
-  }
+}  // namespace
+
+RunPlan make_run_plan(const PlanInput& input) {
+  const RunPlan left = without(ordered(input.cases, input.processes, input.order_seed), input.finished);
+  auto [plan, names] = with_ceilings_first(left, input.needed_ceilings);
+  names.insert(input.own_cases.begin(), input.own_cases.end());
+  plan = without(only(std::move(plan), names), input.finished);
+  if (input.isolates_plugins) plan = plugins_last(std::move(plan));
+  return with_new_processes(std::move(plan), input);
 }
 
 std::int64_t process_of(const Record& record, std::int64_t processes) {
   return processes == 1 ? 0 : record.repetition_index;
 }
 
-void drop_finished(std::vector<ScheduledCase>& plan, std::span<const Record> finished, std::int64_t processes) {
-  std::set<std::pair<std::string, std::int64_t>> done;
-  for (const Record& record : finished) done.emplace(record.id.name(), process_of(record, processes));
-  std::erase_if(plan, [&](const ScheduledCase& planned) {
-    return done.contains({planned.id.name(), planned.process});
-  });
-  mark_fresh(plan);
-}
-
-void put_plugins_last(std::vector<ScheduledCase>& plan) {
-  std::ranges::stable_sort(plan, [](const ScheduledCase& a, const ScheduledCase& b) {
-    const auto rank = [](const ScheduledCase& planned) {
-      const model::Plugin* const plugin = plugin_of(planned.id);
-      return std::pair{planned.process, plugin == nullptr ? std::string{} : plugin->name};
-    };
-    return rank(a) < rank(b);
-  });
-  for (std::size_t i = 1; i < plan.size(); ++i) {
-    if (plugin_of(plan[i].id) != plugin_of(plan[i - 1].id) || plan[i].process != plan[i - 1].process) {
-      plan[i].needs_fresh_process = true;
-    }
-  }
+std::set<CaseRun> finished_runs(std::span<const Record> records, std::int64_t processes) {
+  std::set<CaseRun> runs;
+  for (const Record& record : records) runs.emplace(record.id.name(), process_of(record, processes));
+  return runs;
 }
 
 }  // namespace tbench::bench

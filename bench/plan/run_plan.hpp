@@ -1,4 +1,4 @@
-// The cases of a run in the order in which they run, and which of them start in a fresh process.
+// The cases of a run in the order in which they run, and which of them start in a new process.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/record.hpp"
-#include "tbench/model/plugins.hpp"
 
 namespace tbench::bench {
 
@@ -20,44 +20,42 @@ struct ScheduledCase {
   bool needs_fresh_process{};  // measured in a process that has measured nothing before
 };
 
-/// One process: the cases in their order. Several: process after process, each with all cases in its own random order,
-/// so that no case always follows the same other one. The first case of a process needs a fresh process.
-/// @param processes  > 0
-/// @param seed       of the orders; the same on every machine
-[[nodiscard]] std::vector<ScheduledCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes,
-                                                   std::uint64_t seed);
+using RunPlan = std::vector<ScheduledCase>;
+
+/// The name of a case, and the process that measures it, from 0.
+using CaseRun = std::pair<std::string, std::int64_t>;
 
 /// Finds the Ceiling cases that the given cases are measured against.
 using NeededCeilings = std::function<std::vector<CaseId>(std::span<const CaseId>)>;
 
-/// Puts the Ceiling cases of every process before its others: those that `needed` names, planned or not, and after them
-/// the rest of those planned.
-void put_ceilings_first(std::vector<ScheduledCase>& plan, const NeededCeilings& needed);
+/// The facts that a plan follows from.
+struct PlanInput {
+  std::vector<CaseId> cases{};        // selected, of all shards
+  std::set<std::string> own_cases{};  // names of those of this shard
+  std::int64_t processes{1};          // above 0
+  std::uint64_t order_seed{1};        // of the orders of several processes; the same on every machine
+  std::set<CaseRun> finished{};       // that earlier records hold
+  NeededCeilings needed_ceilings{};   // empty: no cases need any
+  std::set<std::string> families_needing_new_process{};
+  /// Gives each CUDA graph its own process. The same graph takes the same time as the first of a process, but up to 4 %
+  /// more behind others, 0.3 us per kernel, from the second to the fourth on: four H100s and H200s, traced or not,
+  /// whatever LibTorch's allocator is told.
+  bool isolates_graphs{};
+  /// Puts the cases of plug-ins after all others of their process, and gives the cases of each plug-in a process of
+  /// their own, so that a plug-in breaks no other cases.
+  bool isolates_plugins{};
+};
 
-/// Takes out all cases but those named. The first case that is left of a process still needs a fresh one.
-void keep_cases(std::vector<ScheduledCase>& plan, const std::set<std::string>& names);
-
-/// Gives each case of these families its own process. Call it last.
-/// @param families_needing_new_process  names of families
-void isolate(std::vector<ScheduledCase>& plan, const std::set<std::string>& families_needing_new_process);
-
-/// Gives each CUDA graph its own process, likewise. The same graph takes the same time as the first of a process, but
-/// up to 4 % more behind others, 0.3 us per kernel, from the second to the fourth on: four H100s and H200s, traced or
-/// not, whatever LibTorch's allocator is told.
-void isolate_graphs(std::vector<ScheduledCase>& plan);
+/// Plans the cases that are left. One process has the cases in their order. Of several, process follows process, each
+/// with all cases in its own random order, so that no case always follows the same other one. In every process Ceiling
+/// cases come first: those that its cases need, selected or not, and after them the other selected ones. The first case
+/// of a process needs a new one, but not the first case of all.
+[[nodiscard]] RunPlan make_run_plan(const PlanInput& input);
 
 /// The process that measured a record, from 0. Several records of a case by one process are its repetitions.
 [[nodiscard]] std::int64_t process_of(const Record& record, std::int64_t processes);
 
-/// Takes out what earlier records hold: a case's name, of several processes with the same number. The first case that
-/// is left of a process still needs a fresh one.
-void drop_finished(std::vector<ScheduledCase>& plan, std::span<const Record> finished, std::int64_t processes);
-
-/// Returns the plug-in that computes the case; null for a built-in implementation.
-[[nodiscard]] const model::Plugin* plugin_of(const CaseId& id);
-
-/// Puts the cases of plug-ins after all others of their process, and gives the cases of each plug-in a process of their
-/// own, so that a plug-in breaks no other cases. Call it after isolate().
-void put_plugins_last(std::vector<ScheduledCase>& plan);
+/// Returns the runs that the records hold.
+[[nodiscard]] std::set<CaseRun> finished_runs(std::span<const Record> records, std::int64_t processes);
 
 }  // namespace tbench::bench

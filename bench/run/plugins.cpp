@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "bench/plan/run_plan.hpp"
 #include "bench/run/own_program.hpp"
 #include "bench/run/stop_signals.hpp"
 #include "tbench/core/error.hpp"
@@ -123,7 +122,8 @@ void add_plugin_versions(Environment& environment, const std::vector<model::Plug
 }
 
 void refuse_above_ceiling(Record& record) {
-  if (plugin_of(record.id) == nullptr || !record.timing) return;
+  const std::string* const impl = record.id.find("impl");
+  if (impl == nullptr || model::find_plugin(*impl) == nullptr || !record.timing) return;
   const std::map<std::string, double> counters = counters_of(record);
   const auto above = counters.find("above_ceiling");
   if (above == counters.end() || above->second == 0) return;

@@ -117,7 +117,7 @@ std::vector<Record> run_planned(const ScheduledCase& planned, const ScheduledCas
 
 /// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
 /// Benchmark gets the median as the time of the one iteration.
-void register_cases(const std::vector<ScheduledCase>& plan, const Run& run, FinishedRecords& finished) {
+void register_cases(const RunPlan& plan, const Run& run, FinishedRecords& finished) {
   for (std::size_t index = 0; index < plan.size(); ++index) {
     const auto body = [&, index](benchmark::State& state) {
       if (stop_signalled() || !run.limit.allows(index)) return state.SkipWithError("interrupted");
@@ -154,7 +154,7 @@ void run_registered(RunReporter& reporter) {
 }
 
 /// Whole names, but on a terminal too narrow for them short ones, with their legend above.
-render::ConsoleTable make_console(const std::vector<ScheduledCase>& plan, const Options& options) {
+render::ConsoleTable make_console(const RunPlan& plan, const Options& options) {
   std::vector<CaseId> cases;
   std::size_t name_width = 0;
   for (const ScheduledCase& planned : plan) {
@@ -178,7 +178,7 @@ render::ConsoleTable make_console(const std::vector<ScheduledCase>& plan, const 
 
 }  // namespace
 
-std::vector<Record> run_cases(const std::vector<ScheduledCase>& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
+std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
                               const Options& options, results::ResultWriter* writer, const RunTime& time) {
   std::optional<ExpectedTimes> times;
   if (time.durations != nullptr) times.emplace(plan, time.durations->table);

@@ -28,8 +28,7 @@ struct RunTime {
 /// @param ceilings  null: nothing is compared with ceilings
 /// @param writer    null: no results file
 /// @return          their records
-[[nodiscard]] std::vector<Record> run_cases(const std::vector<ScheduledCase>& plan, CaseRunner& runner,
-                                            MeasuredCeilings* ceilings, const Options& options,
-                                            results::ResultWriter* writer, const RunTime& time);
+[[nodiscard]] std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
+                                            const Options& options, results::ResultWriter* writer, const RunTime& time);
 
 }  // namespace tbench::bench

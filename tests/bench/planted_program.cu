@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "bench/families/family.hpp"
-#include "bench/program.hpp"
+#include "bench/session/program.hpp"
 #include "ranks/planted_ranks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
-#include "bench/plan/run_plan.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/studies/study.hpp"
 
@@ -225,22 +224,6 @@ TEST(Selection, AShardWithoutCasesSaysHowManyThereMayBe) {
     EXPECT_THAT(error.what(),
                 HasSubstr("--tb_shard=3/3: none of the 2 selected cases is in it; give at most 2 shards"));
   }
-}
-
-TEST(Selection, AShardKeepsItsCasesAndTheCeilingsThatAreNeeded) {
-  const auto id = [](const std::string& text) { return CaseId::parse(text); };
-  const std::vector<CaseId> cases{id("Model/n:0"), id("Model/n:1"), id("Model/n:2")};
-  std::vector<ScheduledCase> plan = plan_runs(cases, 2, 1);
-  put_ceilings_first(plan, [&](std::span<const CaseId>) { return std::vector{id("Ceiling/what:copy")}; });
-  keep_cases(plan, {"Ceiling/what:copy", "Model/n:1"});
-  std::vector<std::string> names;
-  std::vector<bool> fresh;
-  for (const ScheduledCase& planned : plan) {
-    names.push_back(planned.id.name());
-    fresh.push_back(planned.needs_fresh_process);
-  }
-  EXPECT_THAT(names, ::testing::ElementsAre("Ceiling/what:copy", "Model/n:1", "Ceiling/what:copy", "Model/n:1"));
-  EXPECT_THAT(fresh, ::testing::ElementsAre(false, false, true, false));
 }
 
 TEST(Selection, AStudyIsItsGridAndNothingElse) {

@@ -1,0 +1,197 @@
+#include "bench/session/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "bench/plan/ceilings.hpp"
+#include "bench/run/child_runner.hpp"
+#include "bench/run/local_runner.hpp"
+#include "bench/run/present_gpu.hpp"
+#include "bench/run/run_facts.hpp"
+#include "bench/run/stop_signals.hpp"
+#include "bench/session/case_loop.hpp"
+#include "bench/session/output.hpp"
+#include "bench/session/rank_session.hpp"
+#include "tbench/results/result_writer.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// A run that has begun: what measures for it, where its records go, and those that it has.
+struct Session {
+  const Request& request;
+  std::optional<Output> output;  // absent: no results file, or another rank writes it
+  std::unique_ptr<CaseRunner> runner;
+  results::ResultFile file{};  // with the records of an earlier run
+  MeasuredCeilings ceilings;
+
+  [[nodiscard]] bool on_gpu() const { return file.environment.gpu.has_value(); }
+};
+
+/// The regimes of the selected cases.
+std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::vector<CaseId>& cases) {
+  std::set<Regime> regimes;
+  for (const CaseId& id : cases) regimes.insert(is_burst(families, id) ? Regime::kBurst : Regime::kSustained);
+  return regimes;
+}
+
+/// A runner whose children get the suite that was chosen.
+std::unique_ptr<CaseRunner> make_runner(const Request& request) {
+  Options chosen = request.options;
+  chosen.suite = request.selection.suite;
+  if (chosen.isolation == Isolation::kNone) return std::make_unique<LocalRunner>(request.families, chosen);
+  std::vector<std::string> arguments = request.call.arguments;
+  if (!request.options.suite && chosen.study.empty()) {
+    arguments.push_back(fmt::format("--tb_suite={}", to_string(*chosen.suite)));
+  }
+  return make_supervised_runner(chosen, std::move(arguments));
+}
+
+/// The results file before this run's cases: its header, and what an earlier run measured.
+/// @throws  UsageError  if the earlier run must not be resumed
+results::ResultFile open_file(const Request& request, const Environment& environment, std::optional<Output>& output) {
+  const Options& options = request.options;
+  const std::set<Regime> regimes = regimes_of(specs_of(request.families), request.selection.cases);
+  results::ResultFile file{
+      .environment = environment,
+      .host = read_host_facts("transformer_bench"),
+      .options = recorded_options(options, request.selection, regimes, environment.gpu.has_value()),
+      .interrupted = false,
+      .records = {}};
+  record_durations(file.options, options, request.durations, request.places);
+  if (output && output->earlier) {
+    results::check_resumable(options.out, *output->earlier, file.environment);
+    check_same_options(options.out, *output->earlier, file.options);
+    file.records = std::move(output->earlier->records);
+  }
+  return file;
+}
+
+/// Takes the results file, starts the runner and meets the other ranks. A rank that is not the coordinator gets a
+/// runner alone.
+/// @return  nothing if the user asked to stop before all ranks were there
+/// @throws  UsageError  for a results file that cannot be written or resumed, and for a machine other than was asked
+/// for
+std::optional<Session> open_session(const Request& request) {
+  std::optional<Output> output = request.is_coordinator() ? take_output(request.options) : std::nullopt;
+  catch_stop_signals();
+  if (request.ranks != nullptr && request.gpu) show_own_gpu(request.ranks->launch());
+  std::unique_ptr<CaseRunner> runner = make_runner(request);
+  if (request.ranks != nullptr) {
+    if (!request.ranks->meet(
+            {.refusal = {}, .arguments = request.call.arguments, .environment = runner->environment()})) {
+      return std::nullopt;
+    }
+    if (request.is_coordinator()) {
+      runner = make_coordinator_runner(std::move(runner), *request.ranks, request.options.timeout);
+    }
+  }
+  Session session{.request = request,
+                  .output = std::move(output),
+                  .runner = std::move(runner),
+                  .ceilings = MeasuredCeilings{request.families}};
+  if (!request.is_coordinator()) return session;
+  session.file = open_file(request, session.runner->environment(), session.output);
+  for (const Record& record : session.file.records) {
+    session.ceilings.learn(record, process_of(record, request.options.processes));
+  }
+  return session;
+}
+
+/// The plan of a whole file of the run: the cases of `finished`, and those still to run, each once.
+std::vector<std::string> planned_names(std::span<const Record> finished, const RunPlan& plan) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  const auto add = [&](const CaseId& id) {
+    if (known.insert(id.name()).second) names.push_back(id.name());
+  };
+  for (const Record& record : finished) add(record.id);
+  for (const ScheduledCase& planned : plan) add(planned.id);
+  return names;
+}
+
+/// Prints what is about to run, unless results go to stdout.
+void announce(const Request& request, const RunPlan& plan) {
+  if (request.options.json_on_stdout) return;
+  if (const RunDurations* const durations = request.durations_here()) {
+    fmt::print("{}\n", plan_text(plan, names_of(request.own_cases), durations));
+  }
+  say_what_is_left_out(request.selection, stdout);
+}
+
+/// Runs the planned cases.
+/// @return  their records
+std::vector<Record> run_planned_cases(const RunPlan& plan, Session& session) {
+  const Request& request = session.request;
+  const Options& options = request.options;
+  std::optional<results::ResultWriter> writer;
+  if (session.output) writer.emplace(std::move(session.output->lock), session.file);
+  const RunTime time{.program_began = request.call.program_began,
+                     .durations = request.durations_here(),
+                     .command = request.call.words};
+  // Times of the smoke suite are of no use for a comparison, but for a plug-in's that no GPU or CPU can reach.
+  const bool compares =
+      request.selection.suite != Suite::kSmoke || !options.plugins.empty() || request.runs_ceilings(session.on_gpu());
+  return run_cases(plan, *session.runner, compares ? &session.ceilings : nullptr, options, writer ? &*writer : nullptr,
+                   time);
+}
+
+/// Tells how many records lack something that was asked for, and why the first of them does: a label `none: WHY`.
+void warn_of_missing(const std::vector<Record>& records, const std::string& label, const char* flag, const char* what) {
+  std::size_t count = 0;
+  std::string first;
+  for (const Record& record : records) {
+    const auto why = record.labels.find(label);
+    if (why == record.labels.end()) continue;
+    if (count++ == 0) first = fmt::format("{}: {}", record.id.name(), why->second);
+  }
+  if (count > 0)
+    fmt::print(stderr, "transformer_bench: {}: {} of {} cases {}; {}\n", flag, count, records.size(), what, first);
+}
+
+int exit_status(const std::vector<Record>& records) {
+  if (stop_signalled()) return kExitInterrupted;
+  const bool failed = std::ranges::any_of(records, [](const Record& record) { return is_failure(record.status); });
+  return failed ? kExitFailedCase : kExitOk;
+}
+
+/// Says what the records lack, and prints the file where it goes to stdout.
+/// @return  exit status
+int finish(Session& session, const std::vector<Record>& records) {
+  warn_of_missing(records, "trace", "--tb_trace", "have their times alone");
+  warn_of_missing(records, "profile", "--tb_profile", "have no files");
+  results::ResultFile& file = session.file;
+  file.records.insert(file.records.end(), records.begin(), records.end());
+  file.interrupted = stop_signalled();
+  if (session.request.options.json_on_stdout) {
+    fmt::print("{}", results::pretty(results::result_file_to_json(file)));
+  }
+  return exit_status(file.records);
+}
+
+}  // namespace
+
+int run_session(const std::vector<Family>& families, const Options& options, Call call, Rendezvous* ranks) {
+  const std::optional<std::string> gpu = options.device == DeviceChoice::kCpu ? std::nullopt : present_gpu();
+  if (gpu && options.list_only && !another_process_can_use_gpu()) return kExitUsage;
+  const Request request = resolve(families, options, std::move(call), ranks, gpu);
+  if (options.list_only) {
+    if (request.is_coordinator()) list_cases(request);
+    return kExitOk;
+  }
+  std::optional<Session> session = open_session(request);
+  if (!session) return kExitInterrupted;
+  if (!request.is_coordinator()) return serve_as_rank(*session->runner, *ranks, stop_signalled);
+  const RunPlan plan = make_run_plan(plan_input(request, session->on_gpu(), session->file.records));
+  session->file.plan = planned_names(session->file.records, plan);
+  announce(request, plan);
+  return finish(*session, run_planned_cases(plan, *session));
+}
+
+}  // namespace tbench::bench
