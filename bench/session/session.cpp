@@ -76,8 +76,7 @@ results::ResultFile open_file(const Request& request, const Environment& environ
 /// Takes the results file, starts the runner and meets the other ranks. A rank that is not the coordinator gets a
 /// runner alone.
 /// @return  nothing if the user asked to stop before all ranks were there
-/// @throws  UsageError  for a results file that cannot be written or resumed, and for a machine other than was asked
-/// for
+/// @throws  UsageError  for a results file that cannot be written or resumed, or another machine than was asked for
 std::optional<Session> open_session(const Request& request) {
   std::optional<Output> output = request.is_coordinator() ? take_output(request.options) : std::nullopt;
   catch_stop_signals();

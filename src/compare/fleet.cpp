@@ -174,7 +174,7 @@ FleetResource judged(const Measured& all, Resource resource, std::vector<std::st
                      const std::optional<stats::DispersionPrior>& known) {
   FleetResource result{.resource = resource,
                        .ceilings = std::move(ceilings),
-                       .standings = std::vector<std::optional<Standing>>(all.machines.size()),
+                       .states = std::vector<std::optional<BaselineState>>(all.machines.size()),
                        .known = known};
   const std::vector<std::optional<double>> effects = effects_of(all, result.ceilings);
   std::vector<double> values;
@@ -186,10 +186,10 @@ FleetResource judged(const Measured& all, Resource resource, std::vector<std::st
   for (std::size_t i = 0; i < effects.size(); ++i) {
     if (!effects[i]) continue;
     const stats::Deviation& deviation = search.deviations[next++];
-    result.standings[i] = Standing{.change = std::expm1(-deviation.difference),
-                                   .score = -deviation.score,
-                                   .is_slow = deviation.is_outlier && deviation.difference > 0,
-                                   .is_fast = deviation.is_outlier && deviation.difference < 0};
+    result.states[i] = BaselineState{.change = std::expm1(-deviation.difference),
+                                     .score = -deviation.score,
+                                     .is_slow = deviation.is_outlier && deviation.difference > 0,
+                                     .is_fast = deviation.is_outlier && deviation.difference < 0};
   }
   result.machines = values.size();
   result.spread = search.standard_deviation;
@@ -248,7 +248,7 @@ Fleet compare_fleet(std::span<const NamedResults> files, const FleetOptions& opt
 
 bool has_slow(const Fleet& fleet) {
   return std::ranges::any_of(fleet.resources, [](const FleetResource& resource) {
-    return std::ranges::any_of(resource.standings, [](const auto& standing) { return standing && standing->is_slow; });
+    return std::ranges::any_of(resource.states, [](const auto& state) { return state && state->is_slow; });
   });
 }
 

@@ -33,10 +33,10 @@ std::string short_name(const Fleet& fleet, const std::string& name) {
   return alike == 1 ? start : name;
 }
 
-std::string cell_of(const std::optional<Standing>& standing) {
-  if (!standing) return "";
-  const char* const mark = standing->is_slow ? "SLOW " : standing->is_fast ? "fast " : "";
-  return fmt::format("{}{:+.2f} ({:+.1f})", mark, kPercent * standing->change, standing->score);
+std::string cell_of(const std::optional<BaselineState>& state) {
+  if (!state) return "";
+  const char* const mark = state->is_slow ? "SLOW " : state->is_fast ? "fast " : "";
+  return fmt::format("{}{:+.2f} ({:+.1f})", mark, kPercent * state->change, state->score);
 }
 
 render::Table machine_table(const Fleet& fleet) {
@@ -48,7 +48,7 @@ render::Table machine_table(const Fleet& fleet) {
   for (std::size_t i = 0; i < fleet.machines.size(); ++i) {
     std::vector<std::string> row{short_name(fleet, fleet.machines[i].name),
                                  fmt::format("{}", fleet.machines[i].files.size())};
-    for (const FleetResource& resource : fleet.resources) row.push_back(cell_of(resource.standings[i]));
+    for (const FleetResource& resource : fleet.resources) row.push_back(cell_of(resource.states[i]));
     table.add_row(std::move(row));
   }
   return table;
@@ -78,13 +78,13 @@ render::Table resource_table(const Fleet& fleet) {
   return table;
 }
 
-Json standing_to_json(const Fleet& fleet, const FleetResource& resource, std::size_t machine) {
-  const Standing& standing = resource.standings[machine].value();
+Json state_to_json(const Fleet& fleet, const FleetResource& resource, std::size_t machine) {
+  const BaselineState& state = resource.states[machine].value();
   Json json;
   json["machine"] = fleet.machines[machine].name;
-  json["change"] = standing.change;
-  json["score"] = standing.score;
-  json["verdict"] = standing.is_slow ? "slow" : standing.is_fast ? "fast" : "usual";
+  json["change"] = state.change;
+  json["score"] = state.score;
+  json["verdict"] = state.is_slow ? "slow" : state.is_fast ? "fast" : "usual";
   return json;
 }
 
@@ -102,7 +102,7 @@ Json resource_to_json(const Fleet& fleet, const FleetResource& resource) {
   }
   Json machines = Json::array();
   for (std::size_t i = 0; i < fleet.machines.size(); ++i) {
-    if (resource.standings[i]) machines.push_back(standing_to_json(fleet, resource, i));
+    if (resource.states[i]) machines.push_back(state_to_json(fleet, resource, i));
   }
   json["machines"] = std::move(machines);
   return json;
@@ -125,8 +125,8 @@ std::string fleet_summary(const Fleet& fleet) {
   for (std::size_t i = 0; i < fleet.machines.size(); ++i) {
     std::vector<std::string> where;
     for (const FleetResource& resource : fleet.resources) {
-      const std::optional<Standing>& standing = resource.standings[i];
-      if (standing && standing->is_slow) where.emplace_back(to_string(resource.resource));
+      const std::optional<BaselineState>& state = resource.states[i];
+      if (state && state->is_slow) where.emplace_back(to_string(resource.resource));
     }
     if (!where.empty())
       slow.push_back(fmt::format("{} slow in {}", short_name(fleet, fleet.machines[i].name), join(where, ", ")));
@@ -152,12 +152,12 @@ std::string fleet_page(const Fleet& fleet, const render::PageOptions& options) {
 results::Conclusion fleet_conclusion(const Fleet& fleet) {
   results::Conclusion conclusion{.outcome = has_slow(fleet) ? "SLOW" : "SOUND", .why = {}};
   for (const FleetResource& resource : fleet.resources) {
-    for (std::size_t i = 0; i < resource.standings.size(); ++i) {
-      const std::optional<Standing>& standing = resource.standings[i];
-      if (!standing || !standing->is_slow) continue;
+    for (std::size_t i = 0; i < resource.states.size(); ++i) {
+      const std::optional<BaselineState>& state = resource.states[i];
+      if (!state || !state->is_slow) continue;
       conclusion.why.push_back(fmt::format("{} is {:.2f} % slower than the others in {}, {:.1f} standard errors",
-                                           fleet.machines[i].name, -kPercent * standing->change,
-                                           to_string(resource.resource), -standing->score));
+                                           fleet.machines[i].name, -kPercent * state->change,
+                                           to_string(resource.resource), -state->score));
     }
   }
   if (!conclusion.why.empty()) {

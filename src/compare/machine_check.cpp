@@ -137,7 +137,7 @@ Facts machine_facts(const Environment& environment) {
   return facts;
 }
 
-void check_same_kind(std::span<const NamedResults> parts) {
+void require_same_machine(std::span<const NamedResults> parts) {
   std::vector<std::string> differences;
   add_differences(differences, parts, [](const NamedResults& part) { return machine_facts(part.file.environment); });
   refuse(differences, "different machines", "merge the files of each kind apart");

@@ -17,12 +17,12 @@ using Facts = std::map<std::string, std::string>;
 /// @throws  NotComparable  unless machine, build and command line are the same in all: every difference, with the
 /// files,
 ///                         and the remedy
-void check_same_kind(std::span<const results::NamedResults> parts);
+void require_same_machine(std::span<const results::NamedResults> parts);
 
 /// Returns the options of an undivided run: the options of the parts, without `shard`, `shard_places` and
 /// `shared_cases`. Different filters become one that selects what they select together; different `durations` and
 /// `context.KEY` become a list of all values.
-/// @param parts  as check_same_kind leaves them
+/// @param parts  as require_same_machine leaves them
 /// @throws       NotComparable  for different filters of which one excludes
 [[nodiscard]] std::map<std::string, std::string> joined_options(std::span<const results::NamedResults> parts);
 

@@ -130,7 +130,7 @@ ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::str
 
 Merged merge(std::vector<NamedResults> files) {
   const bool has_shards = are_shards(files);
-  check_same_kind(files);
+  require_same_machine(files);
   std::map<std::string, std::string> options = joined_options(files);
   std::vector<Part> parts = parts_of(std::move(files));
   Merged merged;

@@ -42,7 +42,7 @@ std::int64_t optimizer_bytes(Precision precision) {
   return 6 * kFloatBytes + gradient + copy;
 }
 
-constexpr double kMostOfATime = 1.02;  // what is under it the two measurements' errors explain
+constexpr double kMaxOfATime = 1.02;  // what is under it the two measurements' errors explain
 
 /// Device time of a record with a trace, at the clock of its timed steps. Only a part of a step follows the SM clock,
 /// so that a clock which was slower while the step was timed makes the device time no longer than the step.
@@ -104,7 +104,7 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
 }
 
 bool trace_disagrees(const Record& record) {
-  return record.trace && record.timing && time_at_timed_clock(record) > record.timing->median * kMostOfATime;
+  return record.trace && record.timing && time_at_timed_clock(record) > record.timing->median * kMaxOfATime;
 }
 
 std::optional<Seconds> device_time(const Record& record) {

@@ -20,27 +20,27 @@ constexpr std::array kContextLosingErrors{
     cudaErrorECCUncorrectable,    cudaErrorNvlinkUncorrectable, cudaErrorContained,
     cudaErrorTensorMemoryLeak};
 
-struct Remedy {
+struct Hint {
   cudaError_t code;
   std::string_view text;
 };
 
 constexpr std::array kRemedies{
-    Remedy{cudaErrorNoDevice, "no GPU is visible: check CUDA_VISIBLE_DEVICES and the driver"},
-    Remedy{cudaErrorInsufficientDriver, "the driver is missing or older than this program's CUDA runtime: update it"},
-    Remedy{cudaErrorInitializationError, "the driver could not be initialised: check that it is loaded (nvidia-smi)"},
-    Remedy{cudaErrorDevicesUnavailable, "the GPU is held by another process or in exclusive mode: free it"},
-    Remedy{cudaErrorNoKernelImageForDevice,
-           "this program was built for other GPUs: add this one's architecture to TBENCH_CUDA_ARCHITECTURES"},
-    Remedy{cudaErrorInvalidDeviceFunction,
-           "this program was built for other GPUs: add this one's architecture to TBENCH_CUDA_ARCHITECTURES"},
-    Remedy{cudaErrorInvalidConfiguration, "a launch asked for a grid or block that this GPU does not have"},
-    Remedy{cudaErrorLaunchOutOfResources, "a kernel needs more registers or shared memory than this GPU has"},
+    Hint{cudaErrorNoDevice, "no GPU is visible: check CUDA_VISIBLE_DEVICES and the driver"},
+    Hint{cudaErrorInsufficientDriver, "the driver is missing or older than this program's CUDA runtime: update it"},
+    Hint{cudaErrorInitializationError, "the driver could not be initialised: check that it is loaded (nvidia-smi)"},
+    Hint{cudaErrorDevicesUnavailable, "the GPU is held by another process or in exclusive mode: free it"},
+    Hint{cudaErrorNoKernelImageForDevice,
+         "this program was built for other GPUs: add this one's architecture to TBENCH_CUDA_ARCHITECTURES"},
+    Hint{cudaErrorInvalidDeviceFunction,
+         "this program was built for other GPUs: add this one's architecture to TBENCH_CUDA_ARCHITECTURES"},
+    Hint{cudaErrorInvalidConfiguration, "a launch asked for a grid or block that this GPU does not have"},
+    Hint{cudaErrorLaunchOutOfResources, "a kernel needs more registers or shared memory than this GPU has"},
 };
 
 std::string_view remedy(cudaError_t code) {
   const auto* const found = std::find_if(kRemedies.begin(), kRemedies.end(),
-                                         [code](const Remedy& candidate) { return candidate.code == code; });
+                                         [code](const Hint& candidate) { return candidate.code == code; });
   if (found != kRemedies.end()) {
     return found->text;
   }

@@ -48,7 +48,7 @@ std::optional<double> mean_of(const Processes& processes, Measure measure) {
 
 }  // namespace
 
-Evidence evidence_of(JudgedCase& judged, const std::vector<ConfirmationBlock>& blocks) {
+Evidence evidence_of(CaseVerdict& judged, const std::vector<ConfirmationBlock>& blocks) {
   Evidence evidence{
       .judged = &judged, .base = {}, .next = {}, .differences = {}, .in_cycles = {}, .of_device = {}, .test = {}};
   const std::string& key = judged.result.key;

@@ -13,7 +13,7 @@ namespace tbench::gate {
 using Processes = std::vector<const results::Replicate*>;
 
 struct Evidence {
-  JudgedCase* judged;
+  CaseVerdict* judged;
   Processes base;
   Processes next;
   std::vector<double> differences;           // of ln(time), one per block
@@ -23,6 +23,6 @@ struct Evidence {
 };
 
 /// @param blocks  outlive the evidence
-[[nodiscard]] Evidence evidence_of(JudgedCase& judged, const std::vector<ConfirmationBlock>& blocks);
+[[nodiscard]] Evidence evidence_of(CaseVerdict& judged, const std::vector<ConfirmationBlock>& blocks);
 
 }  // namespace tbench::gate

@@ -27,12 +27,12 @@ CaseReport described(const results::MeasuredCase& c) {
   return result;
 }
 
-std::vector<JudgedCase> cases_of(const RunsByCase& runs, const history::MeasuredRun& candidate) {
-  std::vector<JudgedCase> cases;
+std::vector<CaseVerdict> cases_of(const RunsByCase& runs, const history::MeasuredRun& candidate) {
+  std::vector<CaseVerdict> cases;
   cases.reserve(candidate.cases.size());
   for (const results::MeasuredCase& c : candidate.cases) {
     if (is_ceiling(c.id)) continue;
-    JudgedCase& judged = cases.emplace_back();
+    CaseVerdict& judged = cases.emplace_back();
     judged.result = described(c);
     judged.measured = &c;
     judged.value = compare::value_of(c);
@@ -47,8 +47,8 @@ void complete_since(CaseReport& c, const history::MeasuredRun& candidate) {
   if (!c.found_by.empty() && !c.first_bad) c.first_bad = {candidate.started, candidate.environment.commit};
 }
 
-void accept(std::vector<JudgedCase>& cases, const std::set<std::string>& keys) {
-  for (JudgedCase& c : cases) {
+void accept(std::vector<CaseVerdict>& cases, const std::set<std::string>& keys) {
+  for (CaseVerdict& c : cases) {
     if (!c.value || !keys.contains(c.result.key)) continue;
     c.is_suspect = c.creeps = c.creeps_clearly = c.is_split = false;
     c.result.outcome = Outcome::kSame;
@@ -56,23 +56,23 @@ void accept(std::vector<JudgedCase>& cases, const std::set<std::string>& keys) {
   }
 }
 
-void confirm(std::vector<JudgedCase>& cases, const GateOptions& options) {
-  std::vector<JudgedCase*> sudden;
-  std::vector<JudgedCase*> split;
-  for (JudgedCase& c : cases) {
+void confirm(std::vector<CaseVerdict>& cases, const GateOptions& options) {
+  std::vector<CaseVerdict*> sudden;
+  std::vector<CaseVerdict*> split;
+  for (CaseVerdict& c : cases) {
     // Without a build to run against, a case that crept is told as that: the runs before say more than the last one.
     const bool is_sudden = c.is_suspect && (options.confirm_last_good || !c.creeps_clearly);
     if (is_sudden) (c.is_split ? split : sudden).push_back(&c);
   }
   confirm_suspects(std::move(sudden), options.confirm_last_good, options.max_suspects);
   confirm_splits(std::move(split), options.confirm_last_good, options.max_suspects);
-  std::vector<JudgedCase*> faster;
-  for (JudgedCase& c : cases) {
+  std::vector<CaseVerdict*> faster;
+  for (CaseVerdict& c : cases) {
     if (c.result.outcome == Outcome::kImproved) faster.push_back(&c);
   }
   confirm_improvements(std::move(faster), options.confirm_last_good, options.max_suspects);
-  std::vector<JudgedCase*> slow;
-  for (JudgedCase& c : cases) {
+  std::vector<CaseVerdict*> slow;
+  for (CaseVerdict& c : cases) {
     const bool is_open = c.result.outcome == Outcome::kSame || c.result.outcome == Outcome::kRetried;
     if (c.creeps && is_open) slow.push_back(&c);
   }
@@ -88,8 +88,8 @@ bool is_host_bound(const results::MeasuredCase& c) {
 
 /// A host that is not as it was makes the cases invalid that it limits, and no others. A case that is HOST is known
 /// better: the GPU did not change.
-void drop_host_bound(std::vector<JudgedCase>& cases) {
-  for (JudgedCase& c : cases) {
+void drop_host_bound(std::vector<CaseVerdict>& cases) {
+  for (CaseVerdict& c : cases) {
     if (!c.value || c.result.outcome == Outcome::kHost || !is_host_bound(*c.measured)) continue;
     c.is_suspect = c.creeps = c.creeps_clearly = c.is_split = false;
     c.result.outcome = Outcome::kNotJudged;
@@ -99,17 +99,17 @@ void drop_host_bound(std::vector<JudgedCase>& cases) {
 }
 
 /// Marks the cases that some earlier run had a valid value of.
-void mark_expected(std::vector<JudgedCase>& cases, const std::optional<NightFacts>& night) {
+void mark_expected(std::vector<CaseVerdict>& cases, const std::optional<NightFacts>& night) {
   std::set<std::string> expected;
   if (night) {
     for (const history::ExpectedCase& c : night->expected) expected.insert(c.key);
   }
-  for (JudgedCase& c : cases) c.result.is_expected = !c.reference.empty() || expected.contains(c.result.key);
+  for (CaseVerdict& c : cases) c.result.is_expected = !c.reference.empty() || expected.contains(c.result.key);
 }
 
 void judge_cases(GateReport& report, const RunsByCase& runs, const history::MeasuredRun& candidate,
                  const std::map<std::string, stats::DispersionPrior>& dispersions, const GateOptions& options) {
-  std::vector<JudgedCase> cases = cases_of(runs, candidate);
+  std::vector<CaseVerdict> cases = cases_of(runs, candidate);
   mark_expected(cases, options.night);
   if (is_judged(report)) {
     screen(cases, dispersions, options.tau);
@@ -120,7 +120,7 @@ void judge_cases(GateReport& report, const RunsByCase& runs, const history::Meas
   } else {
     screen_failures(cases, candidate.environment);
   }
-  for (JudgedCase& c : cases) {
+  for (CaseVerdict& c : cases) {
     complete_since(c.result, candidate);
     report.cases.push_back(std::move(c.result));
   }
@@ -178,7 +178,7 @@ void judge_evidence(GateReport& report, const std::vector<history::PastRun>& pas
 }  // namespace
 
 GateReport judge_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
-                     const std::optional<NullControlSides>& null_control, const GateOptions& options) {
+                     const std::optional<AaControlSides>& null_control, const GateOptions& options) {
   GateReport report;
   report.started = candidate.started;
   report.commit = candidate.environment.commit;
@@ -192,7 +192,7 @@ GateReport judge_run(const std::vector<history::PastRun>& past, const history::M
   RunsByCase runs = runs_by_case(past, report.epoch);
   add_other_machines(runs, options.other_machines, candidate.epoch);
   const std::map<std::string, stats::DispersionPrior> dispersions = known_dispersions(runs);
-  if (null_control) report.null_control = check_null_control(*null_control, dispersions);
+  if (null_control) report.null_control = check_aa_control(*null_control, dispersions);
   judge_cases(report, runs, candidate, dispersions, options);
   if (const std::size_t open = unconfirmed_improvements(report); open > 0) {
     report.warnings.push_back(fmt::format(
@@ -223,11 +223,11 @@ std::optional<GateReport> recorded_judgement(const history::History& history, st
 
 void record_judgement(history::History& history, std::int64_t run, const GateReport& report,
                       const std::set<std::string>& accepted) {
-  history::Judgement judgement{.is_valid = is_judged(report),
-                               .is_blind = !is_judged(report),
-                               .epoch = report.epoch,
-                               .regressed = {},
-                               .text = results::compact(report_to_json(report))};
+  history::GateVerdict judgement{.is_valid = is_judged(report),
+                                 .is_blind = !is_judged(report),
+                                 .epoch = report.epoch,
+                                 .regressed = {},
+                                 .text = results::compact(report_to_json(report))};
   for (const CaseReport& c : report.cases) {
     if (c.outcome == Outcome::kRegressed) {
       judgement.regressed.insert(c.key);

@@ -163,24 +163,24 @@ void decide_improvement(const Evidence& evidence, std::size_t blocks) {
 }
 
 /// Failures first, then by how much slower.
-double gravity(const JudgedCase* c) {
+double gravity(const CaseVerdict* c) {
   return c->value ? c->result.ratio.value_or(1) : std::numeric_limits<double>::infinity();
 }
 
-std::vector<ConfirmationBlock> measure_again(const std::vector<JudgedCase*>& suspects, const Confirm& confirm,
+std::vector<ConfirmationBlock> measure_again(const std::vector<CaseVerdict*>& suspects, const Confirm& confirm,
                                              std::size_t blocks) {
   std::vector<std::string> names;
-  for (const JudgedCase* c : suspects) names.push_back(c->result.name);
+  for (const CaseVerdict* c : suspects) names.push_back(c->result.name);
   return confirm(names, blocks);
 }
 
 /// Runs the suspects again and decides them all.
-void run_again(const std::vector<JudgedCase*>& suspects, const Confirm& confirm, std::size_t blocks) {
+void run_again(const std::vector<CaseVerdict*>& suspects, const Confirm& confirm, std::size_t blocks) {
   if (suspects.empty()) return;
   const std::vector<ConfirmationBlock> measured = measure_again(suspects, confirm, blocks);
   std::vector<Evidence> all;
   std::vector<double> p_values;
-  for (JudgedCase* c : suspects) {
+  for (CaseVerdict* c : suspects) {
     all.push_back(evidence_of(*c, measured));
     if (all.back().test) p_values.push_back(all.back().test->p_value);
   }
@@ -193,16 +193,16 @@ void run_again(const std::vector<JudgedCase*>& suspects, const Confirm& confirm,
 
 /// Keeps the gravest `max_suspects`.
 /// @return  the others
-std::vector<JudgedCase*> cut(std::vector<JudgedCase*>& suspects, std::size_t max_suspects) {
+std::vector<CaseVerdict*> cut(std::vector<CaseVerdict*>& suspects, std::size_t max_suspects) {
   std::ranges::stable_sort(suspects, std::ranges::greater{}, gravity);
   const std::size_t kept = std::min(suspects.size(), max_suspects);
-  std::vector<JudgedCase*> others{suspects.begin() + static_cast<std::ptrdiff_t>(kept), suspects.end()};
+  std::vector<CaseVerdict*> others{suspects.begin() + static_cast<std::ptrdiff_t>(kept), suspects.end()};
   suspects.resize(kept);
   return others;
 }
 
 /// @param outcome  of a case that is slower; a failure is what it is, run again or not
-void leave(JudgedCase& c, Outcome outcome, const std::string& why) {
+void leave(CaseVerdict& c, Outcome outcome, const std::string& why) {
   if (!c.has_failed) c.result.outcome = outcome;
   add_note(c.result, why);
 }
@@ -211,31 +211,31 @@ constexpr const char* kNoKeptBuild = "not confirmed: there is no kept build to r
 
 }  // namespace
 
-void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
+void confirm_suspects(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects) {
   if (!confirm) {
-    for (JudgedCase* c : suspects) leave(*c, Outcome::kUnconfirmed, kNoKeptBuild);
+    for (CaseVerdict* c : suspects) leave(*c, Outcome::kUnconfirmed, kNoKeptBuild);
     return;
   }
   const std::size_t count = suspects.size();
-  for (JudgedCase* c : cut(suspects, max_suspects)) {
+  for (CaseVerdict* c : cut(suspects, max_suspects)) {
     leave(*c, Outcome::kUnconfirmed,
           fmt::format("not confirmed: one of {} suspects, of which only {} were run again", count, max_suspects));
   }
   run_again(suspects, confirm, kConfirmationBlocks);
 }
 
-void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects) {
+void confirm_improvements(std::vector<CaseVerdict*> faster, const Confirm& confirm, std::size_t max_suspects) {
   if (!confirm) {
-    for (JudgedCase* c : faster) add_note(c->result, kNoKeptBuild);
+    for (CaseVerdict* c : faster) add_note(c->result, kNoKeptBuild);
     return;
   }
   if (faster.empty()) return;
-  std::ranges::stable_sort(faster, {}, [](const JudgedCase* c) { return c->result.ratio.value_or(1); });
+  std::ranges::stable_sort(faster, {}, [](const CaseVerdict* c) { return c->result.ratio.value_or(1); });
   const std::size_t again = std::min(faster.size(), max_suspects);
-  const std::vector<JudgedCase*> largest{faster.begin(), faster.begin() + static_cast<std::ptrdiff_t>(again)};
+  const std::vector<CaseVerdict*> largest{faster.begin(), faster.begin() + static_cast<std::ptrdiff_t>(again)};
   const std::vector<ConfirmationBlock> measured = measure_again(largest, confirm, kConfirmationBlocks);
-  for (JudgedCase* c : largest) decide_improvement(evidence_of(*c, measured), kConfirmationBlocks);
-  const bool are_all = std::ranges::all_of(largest, [](const JudgedCase* c) { return c->result.is_confirmed; });
+  for (CaseVerdict* c : largest) decide_improvement(evidence_of(*c, measured), kConfirmationBlocks);
+  const bool are_all = std::ranges::all_of(largest, [](const CaseVerdict* c) { return c->result.is_confirmed; });
   for (std::size_t i = again; i < faster.size(); ++i) {
     faster[i]->result.is_confirmed = are_all;
     add_note(faster[i]->result,
@@ -243,27 +243,27 @@ void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confir
   }
 }
 
-void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
-  const auto leave_open = [](JudgedCase& c, const std::string& why) {
+void confirm_creeps(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects) {
+  const auto leave_open = [](CaseVerdict& c, const std::string& why) {
     if (!c.creeps_clearly) return;
     tell_creep(c);
     leave(c, Outcome::kCreep, why);
   };
   if (!confirm) {
-    for (JudgedCase* c : suspects) leave_open(*c, kNoKeptBuild);
+    for (CaseVerdict* c : suspects) leave_open(*c, kNoKeptBuild);
     return;
   }
   const std::size_t count = suspects.size();
-  for (JudgedCase* c : cut(suspects, max_suspects)) {
+  for (CaseVerdict* c : cut(suspects, max_suspects)) {
     leave_open(
         *c, fmt::format("not confirmed: one of {} that creep, of which only {} were run again", count, max_suspects));
   }
-  for (JudgedCase* c : suspects) {
+  for (CaseVerdict* c : suspects) {
     tell_creep(*c);
     c->result.threshold = kCreepThreshold;
   }
   run_again(suspects, confirm, kCreepBlocks);
-  for (JudgedCase* c : suspects) {
+  for (CaseVerdict* c : suspects) {
     CaseReport& report = c->result;
     const bool is_open =
         report.outcome == Outcome::kRetried && report.confirmed_ratio.value_or(1) > 1 + kCreepThreshold / 2;
@@ -271,19 +271,19 @@ void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, s
   }
 }
 
-void confirm_splits(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
+void confirm_splits(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects) {
   const std::size_t count = suspects.size();
   if (!confirm) {
-    for (JudgedCase* c : suspects) leave(*c, Outcome::kSplit, kNoKeptBuild);
+    for (CaseVerdict* c : suspects) leave(*c, Outcome::kSplit, kNoKeptBuild);
     return;
   }
-  for (JudgedCase* c : cut(suspects, max_suspects)) {
+  for (CaseVerdict* c : cut(suspects, max_suspects)) {
     leave(*c, Outcome::kSplit,
           fmt::format("not confirmed: one of {} suspects, of which only {} were run again", count, max_suspects));
   }
   if (suspects.empty()) return;
   const std::vector<ConfirmationBlock> measured = measure_again(suspects, confirm, kCreepBlocks);
-  for (JudgedCase* c : suspects) decide_split(evidence_of(*c, measured));
+  for (CaseVerdict* c : suspects) decide_split(evidence_of(*c, measured));
 }
 
 std::string split_text(const results::MeasuredCase& c, double limit, Seconds usual) {

@@ -44,7 +44,7 @@ bool others_are_usual(const results::MeasuredCase& measured, double usual, doubl
 }
 
 /// The run from which the level is a higher one, and the one before it, as far as change points tell.
-void put_rise(JudgedCase& c, const std::vector<double>& values, double rise) {
+void put_rise(CaseVerdict& c, const std::vector<double>& values, double rise) {
   const stats::ChangePointOptions options{.min_magnitude = rise / 2};
   const std::vector<stats::ChangePoint> changes = stats::find_change_points(values, options);
   const auto first =
@@ -54,7 +54,7 @@ void put_rise(JudgedCase& c, const std::vector<double>& values, double rise) {
 }
 
 /// The reference runs of the last kTrendNights days, but at least as many runs.
-std::vector<const CaseRun*> trend_runs(const JudgedCase& c) {
+std::vector<const CaseRun*> trend_runs(const CaseVerdict& c) {
   constexpr std::int64_t kDay = std::int64_t{24} * 3600;
   const std::int64_t last = parse_timestamp(c.reference.back()->past->run.started).value_or(0);
   const auto is_recent = [&](const CaseRun* run) {
@@ -64,7 +64,7 @@ std::vector<const CaseRun*> trend_runs(const JudgedCase& c) {
   return newest(c.reference, std::max<std::size_t>(recent, kTrendNights));
 }
 
-std::vector<double> trend_values(const JudgedCase& c) {
+std::vector<double> trend_values(const CaseVerdict& c) {
   std::vector<double> values = values_of(trend_runs(c));
   values.push_back(*c.value);
   return values;
@@ -72,7 +72,7 @@ std::vector<double> trend_values(const JudgedCase& c) {
 
 }  // namespace
 
-void find_split(JudgedCase& c, const std::vector<const CaseRun*>& reference, double usual, double limit) {
+void find_split(CaseVerdict& c, const std::vector<const CaseRun*>& reference, double usual, double limit) {
   const Shares now = shares_of(*c.measured, limit);
   if (now.slow < kMinSplit || !others_are_usual(*c.measured, usual, limit)) return;
   Shares together = now;
@@ -88,14 +88,14 @@ void find_split(JudgedCase& c, const std::vector<const CaseRun*>& reference, dou
   c.result.note = split_text(*c.measured, limit, *c.result.reference);
 }
 
-void find_creep(JudgedCase& c) {
+void find_creep(CaseVerdict& c) {
   if (!c.value || c.result.outcome != Outcome::kSame || c.reference.size() < kMinTrendRuns) return;
   const stats::Trend trend = stats::trend_of(trend_values(c));
   c.creeps = trend.z > kCreepScore && trend.rise > kMinCreep;
   c.creeps_clearly = trend.z > kClearScore && trend.rise > std::log1p(kCreepThreshold);
 }
 
-void tell_creep(JudgedCase& c) {
+void tell_creep(CaseVerdict& c) {
   const std::vector<double> values = trend_values(c);
   const double rise = stats::trend_of(values).rise;
   c.result.found_by = "creep";

@@ -172,11 +172,11 @@ std::int64_t blind_runs_before(const std::vector<history::PastRun>& past) {
   return std::distance(past.rbegin(), seeing);
 }
 
-NullControl check_null_control(const NullControlSides& sides,
-                               const std::map<std::string, stats::DispersionPrior>& known_dispersion) {
+AaControl check_aa_control(const AaControlSides& sides,
+                           const std::map<std::string, stats::DispersionPrior>& known_dispersion) {
   std::unordered_map<std::string, const results::MeasuredCase*> in_b;
   for (const results::MeasuredCase& c : sides.b.cases) in_b.emplace(c.key, &c);
-  NullControl control;
+  AaControl control;
   for (const results::MeasuredCase& a : sides.a.cases) {
     const auto b = in_b.find(a.key);
     if (b == in_b.end()) continue;

@@ -71,7 +71,7 @@ static void fields(auto& io, results::Like<MachineChange> auto& change) {
   io.field("was_accepted", change.was_accepted);
 }
 
-static void fields(auto& io, results::Like<NullControl> auto& control) {
+static void fields(auto& io, results::Like<AaControl> auto& control) {
   io.field("cases", control.cases);
   io.field("rejected", control.rejected);
   io.field("has_failed", control.has_failed);
@@ -219,7 +219,7 @@ void put_machine(render::Page& page, const GateReport& report) {
   }
   if (report.machine_change) put_machine_change(page, *report.machine_change);
   if (report.null_control) {
-    const NullControl& control = *report.null_control;
+    const AaControl& control = *report.null_control;
     Texts rejected = control.rejected;
     page.list(control.has_failed ? "The null control failed: two runs of the same build differ, so no case fails"
                                  : "Null control: differs at the 1 % level, as one case in a hundred does by chance",

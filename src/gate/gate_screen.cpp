@@ -27,7 +27,7 @@ RunMark mark_of(const CaseRun& run) {
 double limit_of(const CaseReport& c) { return std::log1p(c.threshold); }
 
 /// Walks back from the candidate over the runs that were bad already. Runs without a valid value are passed over.
-void find_since(JudgedCase& c, const std::function<bool(const CaseRun&)>& was_bad) {
+void find_since(CaseVerdict& c, const std::function<bool(const CaseRun&)>& was_bad) {
   const CaseRun* first_bad = nullptr;
   const CaseRun* last_good = nullptr;
   for (auto run = c.runs->rbegin(); run != c.runs->rend(); ++run) {
@@ -64,13 +64,13 @@ std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& refere
 }
 
 /// Whether the work of the case differs from earlier runs, so that their times cannot be compared.
-bool work_changed(const JudgedCase& c) {
+bool work_changed(const CaseVerdict& c) {
   const auto& before = c.reference.back()->measured->replicates.front().work;
   const auto& now = c.measured->replicates.front().work;
   return before && now && *before != *now;
 }
 
-void screen_memory(JudgedCase& c) {
+void screen_memory(CaseVerdict& c) {
   const std::vector<const CaseRun*> reference = newest(c.reference, kScreenRuns);
   const PeakOf peak_of = comparable_peak(reference, *c.measured);
   const std::optional<std::int64_t> usual = usual_peak(reference, peak_of);
@@ -89,7 +89,7 @@ void screen_memory(JudgedCase& c) {
 
 /// Returns the difference of the GPU's time in a step from its usual value, in logarithms; nothing where the candidate
 /// or too many of the runs do not know it.
-std::optional<double> device_change(const JudgedCase& c, const std::vector<const CaseRun*>& reference) {
+std::optional<double> device_change(const CaseVerdict& c, const std::vector<const CaseRun*>& reference) {
   const std::optional<double> now = compare::device_value_of(*c.measured);
   std::vector<double> past;
   for (const CaseRun* run : reference) {
@@ -105,7 +105,7 @@ bool is_of_host(double change, std::optional<double> of_device, double limit) {
   return !compare::shares_change(change, of_device) && !(change > 0 && *of_device > limit);
 }
 
-void screen_time(JudgedCase& c) {
+void screen_time(CaseVerdict& c) {
   const std::vector<const CaseRun*> reference = newest(c.reference, kScreenRuns);
   const std::vector<double> past = values_of(reference);
   const stats::RobustScore score = stats::robust_score(*c.value, past, kMinScale);
@@ -132,7 +132,7 @@ void screen_time(JudgedCase& c) {
 }
 
 /// The change of a case that too few runs have for a verdict: which of them is the odd one nobody knows.
-void put_young(JudgedCase& c) {
+void put_young(CaseVerdict& c) {
   const double usual = stats::median(values_of(c.reference));
   c.result.reference = Seconds{std::exp(usual)};
   c.result.ratio = std::exp(*c.value - usual);
@@ -151,7 +151,7 @@ const results::MeasuredCase& middle_of(const std::vector<const CaseRun*>& refere
 }
 
 /// @return  whether the baseline must give the verdict on the time, because there are too few runs
-bool screen_case(JudgedCase& c, std::optional<double> tau) {
+bool screen_case(CaseVerdict& c, std::optional<double> tau) {
   CaseReport& result = c.result;
   const results::Replicate& worst = compare::worst_of(*c.measured);
   result.runs = static_cast<std::int64_t>(std::min(c.reference.size(), kScreenRuns));
@@ -190,12 +190,12 @@ bool screen_case(JudgedCase& c, std::optional<double> tau) {
 
 /// `diff` of the cases given, each against the run in the middle of its reference: the baseline. The result is by key.
 std::map<std::string, compare::CaseComparison> against_baseline(
-    const std::vector<JudgedCase*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+    const std::vector<CaseVerdict*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
     std::optional<double> tau) {
   if (cases.empty()) return {};
   compare::ComparisonSide base;
   compare::ComparisonSide next;
-  for (const JudgedCase* c : cases) {
+  for (const CaseVerdict* c : cases) {
     base.cases.push_back(middle_of(c->reference));
     next.cases.push_back(*c->measured);
   }
@@ -207,7 +207,7 @@ std::map<std::string, compare::CaseComparison> against_baseline(
   return by_key;
 }
 
-void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison) {
+void take_from_baseline(CaseVerdict& c, const compare::CaseComparison& comparison) {
   c.result.reference = comparison.base.time;
   c.result.ratio = comparison.ratio;
   c.result.device_ratio = comparison.device_ratio;
@@ -239,7 +239,7 @@ void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison
 
 }  // namespace
 
-void become_suspect(JudgedCase& c, const char* found_by) {
+void become_suspect(CaseVerdict& c, const char* found_by) {
   c.is_suspect = true;
   c.result.found_by += (c.result.found_by.empty() ? "" : ", ") + std::string{found_by};
 }
@@ -255,15 +255,15 @@ void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad) {
   c.since = compare::differences_of(base, next);
 }
 
-void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+void screen(std::vector<CaseVerdict>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau) {
-  std::vector<JudgedCase*> young;
-  for (JudgedCase& c : cases) {
+  std::vector<CaseVerdict*> young;
+  for (CaseVerdict& c : cases) {
     if (screen_case(c, tau)) young.push_back(&c);
   }
   const std::map<std::string, compare::CaseComparison> compared = against_baseline(young, known_dispersion, tau);
-  for (JudgedCase* c : young) take_from_baseline(*c, compared.at(c->result.key));
-  for (JudgedCase& c : cases) find_creep(c);
+  for (CaseVerdict* c : young) take_from_baseline(*c, compared.at(c->result.key));
+  for (CaseVerdict& c : cases) find_creep(c);
 }
 
 }  // namespace tbench::gate

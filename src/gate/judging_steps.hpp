@@ -85,8 +85,8 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 [[nodiscard]] std::int64_t blind_runs_before(const std::vector<history::PastRun>& past);
 
 /// @param known_dispersion  as CompareOptions::known_dispersion
-[[nodiscard]] NullControl check_null_control(const NullControlSides& sides,
-                                             const std::map<std::string, stats::DispersionPrior>& known_dispersion);
+[[nodiscard]] AaControl check_aa_control(const AaControlSides& sides,
+                                         const std::map<std::string, stats::DispersionPrior>& known_dispersion);
 
 /// How the cases moved since the epoch of the last valid run; nothing where there is none.
 /// @param epoch  of the candidate
@@ -127,7 +127,7 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 // gate_screen.cpp: which cases look regressed, and are measured again.
 
 /// A case of the candidate on its way to a verdict. Points into the candidate and the past.
-struct JudgedCase {
+struct CaseVerdict {
   CaseReport result;
   const results::MeasuredCase* measured{};
   const CaseRuns* runs{};
@@ -147,20 +147,20 @@ inline constexpr double kCreepThreshold = 0.005;
 
 /// Screens for faults that need no machine to judge by: failures of cases that ran before, and speeds that are
 /// impossible. All other cases are NOT_JUDGED.
-void screen_failures(std::vector<JudgedCase>& cases, const Environment& environment);
+void screen_failures(std::vector<CaseVerdict>& cases, const Environment& environment);
 
 /// IMPOSSIBLE, in place of what their times were found to be, for speeds that no GPU has.
-void screen_impossible(std::vector<JudgedCase>& cases, const Environment& environment);
+void screen_impossible(std::vector<CaseVerdict>& cases, const Environment& environment);
 
 /// Fills in everything that needs no confirmation: verdicts of cases that are not suspects, what the suspects were
 /// found by and since when.
-void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+void screen(std::vector<CaseVerdict>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau);
 
 /// The score, of a value or of a trend, beyond which nobody runs a case again.
 inline constexpr double kClearScore = 4;
 
-void become_suspect(JudgedCase& c, const char* found_by);
+void become_suspect(CaseVerdict& c, const char* found_by);
 
 /// Last good, first bad, and what differs between them.
 /// @param bad  nullptr: the candidate itself, whose environment the caller compares
@@ -171,13 +171,13 @@ void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad);
 /// Some processes slower beyond the threshold, which the median of all does not show.
 /// @param usual  ln of the time
 /// @param limit  ln of the time from which on a process is slow
-void find_split(JudgedCase& c, const std::vector<const CaseRun*>& reference, double usual, double limit);
+void find_split(CaseVerdict& c, const std::vector<const CaseRun*>& reference, double usual, double limit);
 
 /// A rise over many runs, of whatever form: a baseline of one run, or of twenty, would miss one that is slow.
-void find_creep(JudgedCase& c);
+void find_creep(CaseVerdict& c);
 
 /// Says of a case that creeps by how much and since when.
-void tell_creep(JudgedCase& c);
+void tell_creep(CaseVerdict& c);
 
 // gate_confirmation.cpp: the kept build and the candidate, run alternately.
 
@@ -185,19 +185,19 @@ void tell_creep(JudgedCase& c);
 /// @param confirm       empty: there is no kept build, and they stay UNCONFIRMED
 /// @param max_suspects  run again at most, failures first, then the largest slowdowns
 /// @throws              what `confirm` throws
-void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+void confirm_suspects(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
 /// Evaluates cases that are faster: IMPROVED, confirmed where the blocks show it, too, else RETRIED. If there are more
 /// than `max_suspects`, the largest speed-ups are run again, and the others are confirmed where all of these are.
-void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects);
+void confirm_improvements(std::vector<CaseVerdict*> faster, const Confirm& confirm, std::size_t max_suspects);
 
 /// The same of what creeps, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that, and
 /// RETRIED where it is under half of that. Among cases that are not run again only those that creep clearly are CREEP.
-void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+void confirm_creeps(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
 /// The same of cases with slow processes: SPLIT, confirmed where the candidate's build has a larger share of them than
 /// the kept one, else RETRIED.
-void confirm_splits(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+void confirm_splits(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
 /// `2 of 5 processes slower by 48.0 to 52.0 %`.
 /// @param limit  ln of the time from which on a process is slow

@@ -82,10 +82,10 @@ void expect_cases(const Connection& connection, std::int64_t run, const std::set
   }
 }
 
-void put_findings(const Connection& connection, std::int64_t run, const std::vector<Judgement::Row>& findings) {
+void put_findings(const Connection& connection, std::int64_t run, const std::vector<GateVerdict::Row>& findings) {
   connection.prepare("DELETE FROM finding WHERE run = ?").bind(run).run();
   Statement insert = connection.prepare("INSERT INTO finding (run, outcome, subject, text) VALUES (?, ?, ?, ?)");
-  for (const Judgement::Row& row : findings) {
+  for (const GateVerdict::Row& row : findings) {
     insert.bind(run).bind(std::string_view{row.outcome}).bind(std::string_view{row.subject});
     insert.bind(std::string_view{row.text}).run();
   }
@@ -121,7 +121,7 @@ bool History::read_judgement(std::int64_t run, const std::function<void(const st
   });
 }
 
-void History::record(std::int64_t run, const Judgement& judgement, const std::set<std::string>& accepted) {
+void History::record(std::int64_t run, const GateVerdict& judgement, const std::set<std::string>& accepted) {
   database_->explained([&] {
     const Connection& connection = database_->connection;
     Transaction transaction{connection};

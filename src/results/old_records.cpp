@@ -8,7 +8,7 @@
 namespace tbench::results {
 namespace {
 
-constexpr double kMostOfAClock = 1.02;  // of the GPU's highest
+constexpr double kMaxOfAClock = 1.02;  // of the GPU's highest
 
 /// The precision of the case's products: its parameter, or the end of a ceiling's name, `gemm_bf16`.
 std::optional<Precision> precision_of(const CaseId& id) {
@@ -36,7 +36,7 @@ bool has_impossible_clock(const Record& record, const GpuFacts& gpu) {
   if (!record.device || !record.device->sm_clock_counted || !gpu.max_sm_clock_hz) return false;
   if (!record.timing || !record.timing->wall || record.timing->median.value <= 0) return false;
   const double scaled = record.device->sm_clock_counted->value * (*record.timing->wall / record.timing->median);
-  return scaled > kMostOfAClock * *gpu.max_sm_clock_hz;
+  return scaled > kMaxOfAClock * *gpu.max_sm_clock_hz;
 }
 
 }  // namespace

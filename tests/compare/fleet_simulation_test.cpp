@@ -130,7 +130,7 @@ TEST(SimulatedFleet, ThroughTheResultsFilesOfEightGpus) {
     alarms += has_slow(compare_fleet(files, options)) ? 1 : 0;
     support::slow_down(files[3], Resource::kMemory, kSlow);
     const Fleet fleet = compare_fleet(files, options);
-    slow += fleet.resources.at(2).standings.at(3)->is_slow ? 1 : 0;
+    slow += fleet.resources.at(2).states.at(3)->is_slow ? 1 : 0;
   }
   RecordProperty("alarms", alarms);
   RecordProperty("found", slow);

@@ -54,12 +54,12 @@ TEST(Fleet, ASlowGpuIsSlowInItsResourceAlone) {
   EXPECT_TRUE(has_slow(fleet));
   ASSERT_EQ(fleet.resources.size(), 6U);
   for (const FleetResource& one : fleet.resources) {
-    for (std::size_t i = 0; i < one.standings.size(); ++i) {
-      EXPECT_EQ(one.standings[i]->is_slow, one.resource == Resource::kLink && i == 2) << to_string(one.resource);
-      EXPECT_FALSE(one.standings[i]->is_fast);
+    for (std::size_t i = 0; i < one.states.size(); ++i) {
+      EXPECT_EQ(one.states[i]->is_slow, one.resource == Resource::kLink && i == 2) << to_string(one.resource);
+      EXPECT_FALSE(one.states[i]->is_fast);
     }
   }
-  const Standing& slow = *resource(fleet, Resource::kLink).standings[2];
+  const BaselineState& slow = *resource(fleet, Resource::kLink).states[2];
   // Times of 1 / 0.95 and 0.05 % more, against the mean of the other five: 0.0005 * (2 - 3) / 5.
   EXPECT_NEAR(slow.change, 0.95 * std::exp(-0.0005 - 0.0001) - 1, 1e-9);
   EXPECT_LT(slow.score, -10);
@@ -72,8 +72,8 @@ TEST(Fleet, AFastGpuIsNoAlarmAndHidesNoSlowOne) {
   support::slow_down(files[5], Resource::kMemory, 0.06);
   const Fleet fleet = compare_fleet(files, {.known = {{"NVIDIA H200", Resource::kMemory, {0.005, 60}}}});
   const FleetResource& memory = resource(fleet, Resource::kMemory);
-  EXPECT_TRUE(memory.standings[2]->is_fast);
-  EXPECT_TRUE(memory.standings[5]->is_slow);
+  EXPECT_TRUE(memory.states[2]->is_fast);
+  EXPECT_TRUE(memory.states[5]->is_slow);
 }
 
 TEST(Fleet, CeilingsOfTheHostAndFailedOnesDoNotCount) {
@@ -95,7 +95,7 @@ TEST(Fleet, FilesAndProcessesOfAGpuCountTogether) {
   const Fleet fleet = compare_fleet(files, {});
   ASSERT_EQ(fleet.machines.size(), 3U);
   EXPECT_THAT(fleet.machines[0].files, ElementsAre("gpu0.json", "gpu0.json", "gpu0.json"));
-  EXPECT_NEAR(resource(fleet, Resource::kMemory).standings[0]->change, std::exp(-0.0005) - 1, 1e-9);
+  EXPECT_NEAR(resource(fleet, Resource::kMemory).states[0]->change, std::exp(-0.0005) - 1, 1e-9);
 }
 
 TEST(Fleet, AnonymousFilesAreAMachineEach) {
@@ -121,10 +121,10 @@ TEST(Fleet, MachinesNeedNotHaveTheSameCeilings) {
   const FleetResource& tensor = resource(fleet, Resource::kTensor);
   EXPECT_THAT(tensor.ceilings, SizeIs(8));
   for (std::size_t i = 0; i + 1 < 6; ++i) {
-    EXPECT_LT(tensor.standings[i]->change, tensor.standings[i + 1]->change) << i;
+    EXPECT_LT(tensor.states[i]->change, tensor.states[i + 1]->change) << i;
   }
   // Against the mean of the five others.
-  EXPECT_NEAR(tensor.standings[0]->change, std::exp(-0.03) - 1, 2e-3);
+  EXPECT_NEAR(tensor.states[0]->change, std::exp(-0.03) - 1, 2e-3);
 }
 
 TEST(Fleet, AResourceThatFewHaveIsLeftOut) {
@@ -136,7 +136,7 @@ TEST(Fleet, AResourceThatFewHaveIsLeftOut) {
   const Fleet fleet = compare_fleet(files, {});
   EXPECT_THAT(fleet.resources, SizeIs(5));
   EXPECT_EQ(resource(fleet, Resource::kFloat32).machines, 3U);
-  EXPECT_FALSE(resource(fleet, Resource::kFloat32).standings[0].has_value());
+  EXPECT_FALSE(resource(fleet, Resource::kFloat32).states[0].has_value());
 }
 
 TEST(Fleet, DifferencesThatExplainSomethingAreSaid) {
@@ -172,13 +172,13 @@ TEST(Fleet, WhatIsKnownOfTheModelAndResourceCounts) {
   std::vector<NamedResults> files = alike(8);
   support::slow_down(files[2], Resource::kLaunch, 0.01);
   const Fleet alone = compare_fleet(files, {});
-  EXPECT_TRUE(resource(alone, Resource::kLaunch).standings[2]->is_slow);
+  EXPECT_TRUE(resource(alone, Resource::kLaunch).states[2]->is_slow);
   EXPECT_FALSE(resource(alone, Resource::kLaunch).known.has_value());
   const FleetOptions options{.known = {{"NVIDIA H100", Resource::kLaunch, {0.0001, 60}},
                                        {"NVIDIA H200", Resource::kLaunch, {0.02, 60}},
                                        {"NVIDIA H200", Resource::kMemory, {0.0001, 60}}}};
   const Fleet fleet = compare_fleet(files, options);
-  EXPECT_FALSE(resource(fleet, Resource::kLaunch).standings[2]->is_slow);
+  EXPECT_FALSE(resource(fleet, Resource::kLaunch).states[2]->is_slow);
   EXPECT_DOUBLE_EQ(resource(fleet, Resource::kLaunch).degrees_of_freedom, 67);
 }
 

@@ -91,7 +91,7 @@ TEST(GateConclusion, AgreesWithTheExitStatus) {
       for (const bool has_failed : {false, true}) {
         GateReport report = report_with({case_with(outcome)});
         report.blind_runs = blind;
-        report.null_control = NullControl{.cases = 10, .rejected = {"a (+1.00 %)"}, .has_failed = has_failed};
+        report.null_control = AaControl{.cases = 10, .rejected = {"a (+1.00 %)"}, .has_failed = has_failed};
         const std::string word = gate_conclusion(report, kInput).outcome;
         const int status = exit_status(report, true);
         EXPECT_EQ(word == "PASSED", status == kExitOk) << word;

@@ -456,7 +456,7 @@ TEST(TableOfNights, NoMutationOfARecordImprovesANight) {
   for (const history::MeasuredRun& night : nights) originals.push_back(judge_night(past, night));
   GateOptions options;
   options.night = facts_after(past, nights[0]);
-  const NullControlSides control = sound_control();
+  const AaControlSides control = sound_control();
   for (int i = 0; i < mutations; ++i) {
     const std::size_t which = static_cast<std::size_t>(i) % nights.size();
     history::MeasuredRun run = nights[which];

@@ -26,8 +26,8 @@ TEST(GateMachine, AFirstNightIsNew) {
   EXPECT_FALSE(report.epoch_shift.has_value());
 }
 
-NullControlSides sides(const std::vector<double>& factors) {
-  NullControlSides result;
+AaControlSides sides(const std::vector<double>& factors) {
+  AaControlSides result;
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const CaseId id{"Model", {{"size", std::to_string(i)}}};
     result.a.cases.push_back(support::timed_case(id, around(kTime)));

@@ -49,7 +49,7 @@ GateReport full_report() {
   report.processes = 5;
   report.runs = 20;
   report.ceilings = {{"Ceiling/what:copy", Resource::kDevice, 1.002, 0.01, true}};
-  report.null_control = NullControl{.cases = 10, .rejected = {"Model/size:x (+0.50 %)"}, .has_failed = false};
+  report.null_control = AaControl{.cases = 10, .rejected = {"Model/size:x (+0.50 %)"}, .has_failed = false};
   report.epoch_shift = EpochShift{
       .from = "driver 1", .to = "driver 2", .cases = 3, .mean_ratio = 1.01, .beyond = {{"Model/size:y", 1.1}}};
   report.missing = {"Model/size:gone"};

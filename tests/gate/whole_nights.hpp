@@ -94,8 +94,8 @@ inline NightFacts facts_after(const std::vector<history::PastRun>& past, const h
 }
 
 /// Two sides of one build that do not differ.
-inline NullControlSides sound_control() {
-  NullControlSides sides;
+inline AaControlSides sound_control() {
+  AaControlSides sides;
   for (std::size_t i = 0; i < 10; ++i) {
     sides.a.cases.push_back(support::timed_case(night_case(i), {kCaseTime, kCaseTime * 1.001}));
     sides.b.cases.push_back(support::timed_case(night_case(i), {kCaseTime, kCaseTime * 1.001}));

@@ -35,7 +35,7 @@ MeasuredRun run_with(int night, const std::vector<CaseId>& ids) {
 /// Adds a run and records that its cases are a baseline.
 std::int64_t add_judged(History& history, const MeasuredRun& run) {
   const std::int64_t id = history.add_to_judge(run).id;
-  Judgement judgement{.epoch = run.epoch, .regressed = {}, .text = "{}"};
+  GateVerdict judgement{.epoch = run.epoch, .regressed = {}, .text = "{}"};
   for (const results::MeasuredCase& c : run.cases) judgement.baseline.insert(c.key);
   history.record(id, judgement, {});
   return id;

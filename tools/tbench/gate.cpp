@@ -92,14 +92,14 @@ History open_history(const GateArguments& arguments) {
   return std::filesystem::exists(arguments.db) ? History::open_copy(arguments.db, wait) : History::in_memory();
 }
 
-std::optional<gate::NullControlSides> null_control(const GateArguments& arguments) {
+std::optional<gate::AaControlSides> null_control(const GateArguments& arguments) {
   if (arguments.null_a.empty()) return std::nullopt;
   std::vector<compare::ComparisonSide> a = compare::read_sides(arguments.null_a);
   std::vector<compare::ComparisonSide> b = compare::read_sides(arguments.null_b);
   compare::CopyFinder copies;  // which would never differ
   for (const compare::ComparisonSide& side : a) copies.add(side);
   for (const compare::ComparisonSide& side : b) copies.add(side);
-  return gate::NullControlSides{.a = compare::merged(std::move(a)), .b = compare::merged(std::move(b))};
+  return gate::AaControlSides{.a = compare::merged(std::move(a)), .b = compare::merged(std::move(b))};
 }
 
 /// Returns the runs of the machines that make up a pool with the machine of `run`.

@@ -49,8 +49,8 @@ struct Machine {
   std::vector<std::string> files;
 };
 
-/// A machine in a resource, against the others that are no outliers.
-struct Standing {
+/// A machine's state in a resource against the baseline: the others that are no outliers.
+struct BaselineState {
   double change{};  // of the rate, relative: -0.03 is 3 % slower
   double score{};   // ln of that, over its standard error
   bool is_slow{};   // too slow for chance
@@ -59,10 +59,10 @@ struct Standing {
 
 struct FleetResource {
   Resource resource{};
-  std::vector<std::string> ceilings;               // that at least three machines have
-  std::vector<std::optional<Standing>> standings;  // by machine; absent where it has none of them
-  std::size_t machines{};                          // that have one
-  double spread{};                                 // standard deviation of ln(rate), what is known included
+  std::vector<std::string> ceilings;                 // that at least three machines have
+  std::vector<std::optional<BaselineState>> states;  // by machine; absent where it has none of them
+  std::size_t machines{};                            // that have one
+  double spread{};                                   // standard deviation of ln(rate), what is known included
   double degrees_of_freedom{};
   std::optional<stats::DispersionPrior> known;
   bool known_rejected{};  // this fleet differs by more: what is known did not count

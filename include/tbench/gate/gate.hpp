@@ -69,7 +69,7 @@ struct GateOptions {
 };
 
 /// Some cases of one build, measured under two labels.
-struct NullControlSides {
+struct AaControlSides {
   compare::ComparisonSide a;
   compare::ComparisonSide b;
 };
@@ -78,7 +78,7 @@ struct NullControlSides {
 /// @param candidate  the run to judge; each case needs a replicate
 /// @throws           what the confirmation throws
 [[nodiscard]] GateReport judge_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
-                                   const std::optional<NullControlSides>& null_control, const GateOptions& options);
+                                   const std::optional<AaControlSides>& null_control, const GateOptions& options);
 
 /// How a run of the history was judged; absent if it was not.
 /// @throws  UsageError  as History::read_judgement

@@ -77,11 +77,11 @@ struct MachineChange {
 };
 
 /// The same build under two labels.
-struct NullControl {
+struct AaControl {
   std::int64_t cases{};
   std::vector<std::string> rejected;  // that differ at the 1 % level
   bool has_failed{};                  // more than one
-  bool operator==(const NullControl&) const = default;
+  bool operator==(const AaControl&) const = default;
 };
 
 struct ShiftOfCase {
@@ -126,7 +126,7 @@ struct GateReport {
   std::int64_t blind_runs{};  // in a row, up to this one, in which nothing could be gated
   std::vector<CeilingCheck> ceilings;
   std::optional<MachineChange> machine_change;
-  std::optional<NullControl> null_control;
+  std::optional<AaControl> null_control;
   std::optional<EpochShift> epoch_shift;
   std::vector<Finding> findings;     // of gate_evidence
   bool is_partial{};                 // a part of what is expected was asked for: judged, and nothing is kept

@@ -46,7 +46,7 @@ struct PastRun {
 };
 
 /// How a run was judged: what later runs need, and the judge's own text.
-struct Judgement {
+struct GateVerdict {
   bool is_valid{true};              // the machine was as in earlier runs
   bool is_blind{};                  // nothing could be gated
   std::string epoch;                // that the run is of: as measured, or of a machine that changed
@@ -143,7 +143,7 @@ class History {
   /// it: it is their baseline, and their history starts with it. Cases without a baseline are pinned to the first
   /// valid run of their fingerprint and epoch. In one transaction.
   /// @throws  UsageError  as add
-  void record(std::int64_t run, const Judgement& judgement, const std::set<std::string>& accepted);
+  void record(std::int64_t run, const GateVerdict& judgement, const std::set<std::string>& accepted);
 
  private:
   struct Database;

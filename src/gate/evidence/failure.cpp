@@ -9,9 +9,9 @@
 namespace tbench::gate {
 namespace {
 
-constexpr double kMostOfPeak = 1.02;     // at the highest clock
-constexpr double kMostOfCeiling = 1.05;  // of the same run; both are measured
-constexpr std::int64_t kMinWrong = 2;    // processes: fewer may be one bad moment
+constexpr double kMaxOfPeak = 1.02;     // at the highest clock
+constexpr double kMaxOfCeiling = 1.05;  // of the same run; both are measured
+constexpr std::int64_t kMinWrong = 2;   // processes: fewer may be one bad moment
 
 std::ptrdiff_t count_of_status(const results::MeasuredCase& c, Status status) {
   return std::ranges::count(c.replicates, status, &results::Replicate::status);
@@ -35,21 +35,21 @@ std::string failure_text(const results::MeasuredCase& c) {
 
 std::optional<std::string> impossible_speed(const results::MeasuredCase& c, const Environment& environment) {
   for (const results::Replicate& r : c.replicates) {
-    if (r.ceiling_share && r.ceiling.starts_with("gemm_") && *r.ceiling_share > kMostOfCeiling) {
+    if (r.ceiling_share && r.ceiling.starts_with("gemm_") && *r.ceiling_share > kMaxOfCeiling) {
       return fmt::format("{:.2f} times the ceiling {} of the same run: timing or formula is wrong", *r.ceiling_share,
                          r.ceiling);
     }
     if (!r.peak_share_at_clock || !r.sm_clock || !environment.gpu || !environment.gpu->max_sm_clock_hz) continue;
     const double share = *r.peak_share_at_clock * r.sm_clock->value / *environment.gpu->max_sm_clock_hz;
-    if (share > kMostOfPeak) {
+    if (share > kMaxOfPeak) {
       return fmt::format("{:.2f} times the GPU's peak at its highest clock: timing or formula is wrong", share);
     }
   }
   return std::nullopt;
 }
 
-void screen_failures(std::vector<JudgedCase>& cases, const Environment& environment) {
-  for (JudgedCase& c : cases) {
+void screen_failures(std::vector<CaseVerdict>& cases, const Environment& environment) {
+  for (CaseVerdict& c : cases) {
     const std::optional<Outcome> failure = c.result.is_expected ? failure_of(*c.measured) : std::nullopt;
     const std::optional<std::string> impossible = impossible_speed(*c.measured, environment);
     c.result.outcome = failure ? *failure : impossible ? Outcome::kImpossible : Outcome::kNotJudged;
@@ -59,8 +59,8 @@ void screen_failures(std::vector<JudgedCase>& cases, const Environment& environm
   }
 }
 
-void screen_impossible(std::vector<JudgedCase>& cases, const Environment& environment) {
-  for (JudgedCase& c : cases) {
+void screen_impossible(std::vector<CaseVerdict>& cases, const Environment& environment) {
+  for (CaseVerdict& c : cases) {
     const std::optional<std::string> impossible = c.value ? impossible_speed(*c.measured, environment) : std::nullopt;
     if (!impossible) continue;
     c.is_suspect = c.creeps = c.creeps_clearly = c.is_split = false;

@@ -20,7 +20,7 @@ constexpr double kRight = 10;
 constexpr double kTop = 22;  // the marks' names are above
 constexpr double kBottom = 40;
 constexpr double kLetter = 7.2;
-constexpr int kMostSteps = 6;
+constexpr int kMaxSteps = 6;
 
 struct Scale {
   double low{};
@@ -60,11 +60,11 @@ std::vector<std::vector<double>> stacked(const AreaChart& chart) {
 
 std::string axes_of(const AreaChart& chart, const Scale& x, const Scale& y) {
   std::string axes;
-  for (const double step : steps_from_zero(y.high, kMostSteps)) {
+  for (const double step : steps_from_zero(y.high, kMaxSteps)) {
     axes += grid_line(kLeft, y(step), kWidth - kRight, y(step));
     axes += text_at(kLeft - 6, y(step) + 4, "end", fmt::format("{:g}", step));
   }
-  for (const double step : steps_from_zero(x.high, kMostSteps)) {
+  for (const double step : steps_from_zero(x.high, kMaxSteps)) {
     if (step >= x.low) axes += text_at(x(step), kHeight - kBottom + 16, "middle", fmt::format("{:g}", step));
   }
   axes += text_at((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", chart.x);

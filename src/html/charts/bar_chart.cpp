@@ -22,7 +22,7 @@ constexpr double kLetter = 7.2;  // of a label, the widest digits; those above b
 constexpr double kBars = 190;    // the longest
 constexpr double kBottom = 24;
 constexpr double kOutline = 1.5;
-constexpr int kMostSteps = 5;
+constexpr int kMaxSteps = 5;
 
 struct Box {
   double left{};
@@ -107,7 +107,7 @@ std::string group_picture(const BarChart& chart, const BarGroup& group, double t
       fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}: {} bars, which the table lists\">\n",
                   kLeft + room + kRight, base + kBottom,
                   render::escape_markup(group.name.empty() ? chart.title : group.name), group.bars.size());
-  for (const double step : steps_from_zero(high, kMostSteps)) {
+  for (const double step : steps_from_zero(high, kMaxSteps)) {
     picture += grid_line(kLeft, y_of(step), kLeft + room, y_of(step));
     picture += text_at(kLeft - 5, y_of(step) + 4, "end", fmt::format("{:g}", step));
   }

@@ -30,7 +30,7 @@ constexpr double kBottom = 38;
 constexpr double kLine = 14.5;           // of a name in two lines
 constexpr std::size_t kMaxLetters = 26;  // of a line of a name
 constexpr double kThin = 1;              // of a bar that is too short to be seen
-constexpr int kMostSteps = 6;
+constexpr int kMaxSteps = 6;
 
 /// A class of page.css, and what its bars are.
 struct Kind {
@@ -134,7 +134,7 @@ Scale scale_of(const std::vector<Span>& spans, double labels) {
 
 std::string axis_of(const WaterfallChart& chart, const Scale& x, double bottom) {
   std::string axis;
-  for (const double step : steps_from_zero(x.high, kMostSteps)) {
+  for (const double step : steps_from_zero(x.high, kMaxSteps)) {
     axis += grid_line(x(step), kTop, x(step), bottom);
     axis += text_at(x(step), bottom + 15, "middle", fmt::format("{:g}", step));
   }

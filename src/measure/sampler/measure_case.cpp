@@ -18,11 +18,11 @@ namespace {
 
 /// Forgets a counted clock that the GPU cannot have.
 void drop_impossible_clock(DeviceState& device, const std::optional<GpuFacts>& gpu) {
-  constexpr double kMostOfAClock = 1.02;
+  constexpr double kMaxOfAClock = 1.02;
   if (!gpu || !gpu->max_sm_clock_hz || !device.sm_clock_counted) {
     return;
   }
-  if (device.sm_clock_counted->value > kMostOfAClock * *gpu->max_sm_clock_hz) {
+  if (device.sm_clock_counted->value > kMaxOfAClock * *gpu->max_sm_clock_hz) {
     device.sm_clock_counted.reset();
   }
 }

@@ -14,7 +14,7 @@ constexpr Seconds kTracedTime{0.08};
 constexpr double kBurstShare = 0.25;  // of that: a burst begins on a device that has rested
 constexpr double kMinSteps = 2;
 constexpr double kMaxSteps = 10;
-constexpr double kMostRunUpSteps = 100;
+constexpr double kMaxRunUpSteps = 100;
 
 /// A trace that ends with its scope, whatever a step throws.
 class TraceScope {
@@ -36,7 +36,7 @@ std::size_t steps_to_trace(Seconds step, Regime regime) {
 }
 
 std::size_t run_up_steps(Seconds step, Seconds run_up) {
-  return step.value > 0 ? static_cast<std::size_t>(std::min(run_up / step, kMostRunUpSteps)) : 0;
+  return step.value > 0 ? static_cast<std::size_t>(std::min(run_up / step, kMaxRunUpSteps)) : 0;
 }
 
 /// Returns the `steps` that the timer kept: operations of the others lie in no step.

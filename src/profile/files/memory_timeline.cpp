@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kHeader = "event,step,phase,range,address,bytes,allocated bytes";
 constexpr std::size_t kColumns = 7;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 44;  // 16 TiB, of a block or in all: no GPU has them
+constexpr std::int64_t kMaxDeviceBytes = std::int64_t{1} << 44;  // 16 TiB, of a block or in all: no GPU has them
 
 /// Cells of a line (RFC 4180); nothing where a quote is not closed.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
@@ -57,7 +57,7 @@ std::optional<MemoryRow> row_of(std::string_view line) {
   const auto bytes = parse_integer((*cells)[5]);
   const auto allocated = parse_integer((*cells)[6]);
   if (!step || !address || !bytes || !allocated || *step < 0 || *allocated < 0) return std::nullopt;
-  if (*bytes > kMostBytes || *bytes < -kMostBytes || *allocated > kMostBytes) return std::nullopt;
+  if (*bytes > kMaxDeviceBytes || *bytes < -kMaxDeviceBytes || *allocated > kMaxDeviceBytes) return std::nullopt;
   return MemoryRow{.step = *step,
                    .phase = (*cells)[2],
                    .range = (*cells)[3],

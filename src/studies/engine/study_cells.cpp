@@ -13,7 +13,7 @@
 namespace tbench::studies {
 namespace {
 
-constexpr std::int64_t kFewestRanks = 2;
+constexpr std::int64_t kMinRanks = 2;
 
 /// The changes of the study that a file's command line made.
 struct Changes {
@@ -165,7 +165,7 @@ std::vector<std::string> open_values(std::span<const results::NamedResults> resu
                                      const std::string& family, const std::string& key) {
   std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);
   if (numbers.empty()) numbers = measured_numbers(results, study, "", key);
-  if (numbers.empty()) numbers.insert(kFewestRanks);
+  if (numbers.empty()) numbers.insert(kMinRanks);
   std::vector<std::string> values;
   for (const std::int64_t number : numbers) values.push_back(fmt::format("{}", number));
   return values;

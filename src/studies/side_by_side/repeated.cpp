@@ -18,7 +18,7 @@ namespace {
 
 using render::Align;
 
-constexpr std::size_t kFewestRuns = 3;
+constexpr std::size_t kMinRuns = 3;
 
 /// Records that have a time, by name; of several with one name the last.
 using TimedRecords = std::map<std::string, const Record*>;
@@ -193,7 +193,7 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
     for (const TimedRecords& run : runs) {
       if (const auto same = run.find(record.id.name()); same != run.end()) found.push_back(same->second);
     }
-    if (found.size() < kFewestRuns) continue;
+    if (found.size() < kMinRuns) continue;
     std::vector<double> times;
     std::set<std::optional<std::int64_t>> peaks;
     for (const Record* const one : found) {
@@ -207,7 +207,7 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
   if (table.empty()) {
     throw UsageError{fmt::format(
         "--repeat: no case has a time in {0} processes; give a file of --tb_processes={0}, or {0} files of one each",
-        kFewestRuns)};
+        kMinRuns)};
   }
   return table;
 }
