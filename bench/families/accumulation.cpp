@@ -11,7 +11,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/model/accumulation_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::accumulation_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -123,9 +123,7 @@ std::optional<std::string> ceiling_of_sum(const CaseId& id) {
   return "gemm_" + id.at("input");
 }
 
-}  // namespace
-
-Family accumulation_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {
       .spec = {.name = "Accumulation",
                .keys = {{"op", model::accumulation_op_names()},
@@ -151,4 +149,7 @@ Family accumulation_family() {
       .prescribe = &prescribe_few_samples};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Accumulation", .order = 50, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::accumulation_family

@@ -14,7 +14,7 @@
 #include "tbench/core/work.hpp"
 #include "tbench/model/attention_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::attention_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -180,9 +180,7 @@ model::KernelObserver kernel_observer(const std::string& impl) {
   };
 }
 
-}  // namespace
-
-Family attention_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {.spec = {.name = "Attention",
                    .keys = {{"batch", {}},
                             {"heads", {}},
@@ -203,4 +201,7 @@ Family attention_family() {
           .ceiling = &ceiling_of_case};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Attention", .order = 20, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::attention_family

@@ -7,7 +7,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/model/autocast_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::autocast_family {
 namespace {
 
 const std::vector<std::string> kAutocastPrecisions{"fp16", "bf16"};
@@ -21,9 +21,7 @@ std::vector<CaseTable> tables() {
   return all;
 }
 
-}  // namespace
-
-Family autocast_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {
       .spec = {.name = "Autocast",
                .keys = {{"subject", model::autocast_module_names()}, {"precision", kAutocastPrecisions}},
@@ -39,4 +37,7 @@ Family autocast_family() {
       .prescribe = &prescribe_few_samples};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Autocast", .order = 60, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::autocast_family

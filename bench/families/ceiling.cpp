@@ -10,7 +10,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/model/ceiling_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::ceiling_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -83,9 +83,7 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   sampler.l2 = id.at("what") == "l2_read" ? L2State::kWarm : L2State::kCold;
 }
 
-}  // namespace
-
-Family ceiling_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {
       .spec = {.name = "Ceiling",
                .keys = {{"what", model::ceiling_names()}, {"regime", {"burst", "sustained"}}},
@@ -101,4 +99,7 @@ Family ceiling_family() {
       .prescribe = &prescribe};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Ceiling", .order = 80, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::ceiling_family

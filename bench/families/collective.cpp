@@ -10,7 +10,7 @@
 #include "tbench/core/work.hpp"
 #include "tbench/model/collective_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::collective_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -37,9 +37,7 @@ CaseTable table(Suite suite, Values bytes, Values precision) {
           {{"op", collective_ops()}, {"bytes", std::move(bytes)}, {"precision", std::move(precision)}, {"gpus", {}}}};
 }
 
-}  // namespace
-
-Family collective_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {.spec = {.name = "Collective",
                    .keys = {{"op", collective_ops()}, {"bytes", {}}, {"precision", {"fp32", "bf16"}}, {"gpus", {}}},
                    .tables = {table(Suite::kSmoke, {"1024", "1048576"}, {"fp32", "bf16"}),
@@ -60,4 +58,7 @@ Family collective_family() {
           .spans_ranks = true};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Collective", .order = 90, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::collective_family

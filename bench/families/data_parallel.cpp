@@ -12,7 +12,7 @@
 #include "tbench/core/work.hpp"
 #include "tbench/model/data_parallel_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::data_parallel_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -105,9 +105,7 @@ model::DataParallelConfig parallel_config(const CaseId& id, const CaseContext& c
       .bucket_bytes = id.find("bucket_mib") != nullptr ? id.int_at("bucket_mib") * kMebi : 0};
 }
 
-}  // namespace
-
-Family data_parallel_family(std::span<const ModelSize> extra_sizes) {
+Family make_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "DataParallel",
                    .keys = {{"size", parallel_size_names(extra_sizes)},
                             {"ctx", {}},
@@ -129,4 +127,7 @@ Family data_parallel_family(std::span<const ModelSize> extra_sizes) {
           .spans_ranks = true};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "DataParallel", .order = 100, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::data_parallel_family

@@ -43,12 +43,18 @@ const Family& family_of(const std::vector<Family>& families, const CaseId& id) {
 }
 
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
-  return {
-      model_family(extra_sizes),         attention_family(),    gemm_family(),
-      kernel_family(extra_sizes),        accumulation_family(), autocast_family(),
-      warmup_family(extra_sizes),        ceiling_family(),      collective_family(),
-      data_parallel_family(extra_sizes), overlap_family(),
-  };
+  std::vector<Family> families;
+  for (const RegisteredFamily& entry : Registered<RegisteredFamily>::sorted()) {
+    families.push_back(entry.make(extra_sizes));
+  }
+  return families;
+}
+
+Family make_family(std::string_view name, std::span<const ModelSize> extra_sizes) {
+  const std::vector<RegisteredFamily> all = Registered<RegisteredFamily>::sorted();
+  const auto found = std::ranges::find(all, name, &RegisteredFamily::name);
+  if (found == all.end()) throw std::out_of_range{fmt::format("no benchmark family '{}'", name)};
+  return found->make(extra_sizes);
 }
 
 }  // namespace tbench::bench

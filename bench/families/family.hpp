@@ -1,6 +1,6 @@
 // A benchmark family for the program: its case tables, and how to make one of its cases; and the families of
-// transformer_bench. Adding a family takes one file that returns a Family plus one line in family.cpp.
-// bench/retired.txt names the cases of the tables that a suite runs only where they are asked for.
+// transformer_bench. Adding a family takes one file, which registers it. bench/retired.txt names the cases of the
+// tables that a suite runs only where they are asked for.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tbench/core/case.hpp"
@@ -16,6 +17,7 @@
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/registration.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/measure/sampler.hpp"
 #include "tbench/ranks/group.hpp"
@@ -64,19 +66,19 @@ void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 /// @throws  std::out_of_range  if there is no family of the case's name
 [[nodiscard]] const Family& family_of(const std::vector<Family>& families, const CaseId& id);
 
-/// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
+/// The entry that a family's file registers: TBENCH_REGISTER(RegisteredFamily, {...}).
+struct RegisteredFamily {
+  std::string name;  // Family::spec's
+  int order{};       // of the families, and so of the cases of a suite
+  /// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
+  Family (*make)(std::span<const ModelSize> extra_sizes);
+};
+
+/// Returns all families in their order.
 [[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
 
-[[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
-[[nodiscard]] Family accumulation_family();
-[[nodiscard]] Family attention_family();
-[[nodiscard]] Family autocast_family();
-[[nodiscard]] Family ceiling_family();
-[[nodiscard]] Family collective_family();
-[[nodiscard]] Family data_parallel_family(std::span<const ModelSize> extra_sizes);
-[[nodiscard]] Family gemm_family();
-[[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
-[[nodiscard]] Family overlap_family();
-[[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
+/// Returns one of them.
+/// @throws  std::out_of_range  if there is no family of the name
+[[nodiscard]] Family make_family(std::string_view name, std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

@@ -12,7 +12,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/model/gemm_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::gemm_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -118,9 +118,7 @@ std::unique_ptr<Case> make_case(const CaseId& id, const CaseContext& context) {
                                 .seed = context.seed});
 }
 
-}  // namespace
-
-Family gemm_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {.spec = {.name = "Gemm",
                    .keys = {{"m", {}},
                             {"n", {}},
@@ -135,4 +133,7 @@ Family gemm_family() {
           .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Gemm", .order = 30, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::gemm_family

@@ -12,7 +12,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/model/kernel_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::kernel_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -119,9 +119,7 @@ std::vector<KeySpec> keys(std::span<const ModelSize> extra) {
           {"impl", model::kernel_impl_names()}};
 }
 
-}  // namespace
-
-Family kernel_family(std::span<const ModelSize> extra_sizes) {
+Family make_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "Kernel",
                    .keys = keys(extra_sizes),
                    .tables = tables(extra_sizes),
@@ -137,4 +135,7 @@ Family kernel_family(std::span<const ModelSize> extra_sizes) {
           }};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Kernel", .order = 40, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::kernel_family

@@ -13,7 +13,7 @@
 #include "tbench/core/work.hpp"
 #include "tbench/model/model_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::model_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -93,9 +93,7 @@ model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
           .packages = context.packages};
 }
 
-}  // namespace
-
-Family model_family(std::span<const ModelSize> extra_sizes) {
+Family make_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "Model",
                    .keys = {{"size", size_names(extra_sizes)},
                             {"ctx", {}},
@@ -113,4 +111,7 @@ Family model_family(std::span<const ModelSize> extra_sizes) {
           .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Model", .order = 10, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::model_family

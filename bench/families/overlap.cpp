@@ -8,7 +8,7 @@
 #include "tbench/core/work.hpp"
 #include "tbench/model/overlap_case.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::overlap_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -23,9 +23,7 @@ CaseTable table(Suite suite, Values bytes, Values precision) {
           {{"bytes", std::move(bytes)}, {"precision", std::move(precision)}, {"gpus", {}}}};
 }
 
-}  // namespace
-
-Family overlap_family() {
+Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
   return {
       .spec = {.name = "Overlap",
                .keys = {{"bytes", {}}, {"precision", {"fp32", "tf32", "bf16"}}, {"gpus", {}}},
@@ -44,4 +42,7 @@ Family overlap_family() {
       .spans_ranks = true};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Overlap", .order = 110, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::overlap_family

@@ -10,7 +10,7 @@
 #include "bench/families/family.hpp"
 #include "tbench/capture/driver_calls.hpp"
 
-namespace tbench::bench {
+namespace tbench::bench::warmup_family {
 namespace {
 
 using Values = std::vector<std::string>;
@@ -101,10 +101,8 @@ std::vector<CaseTable> tables() {
            axes({"small"}, "512", {"forward", "forward_backward"}, {"30"}, {"0", "1", "2", "5", "10"})}};
 }
 
-}  // namespace
-
-Family warmup_family(std::span<const ModelSize> extra_sizes) {
-  Family model = model_family(extra_sizes);
+Family make_family(std::span<const ModelSize> extra_sizes) {
+  Family model = bench::make_family("Model", extra_sizes);
   std::vector<KeySpec> keys = std::move(model.spec.keys);
   std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec"; });  // first steps cannot be replays
   keys.push_back({"steps", {}});
@@ -123,4 +121,7 @@ Family warmup_family(std::span<const ModelSize> extra_sizes) {
           .needs_fresh_process = true};
 }
 
-}  // namespace tbench::bench
+TBENCH_REGISTER(RegisteredFamily, {.name = "Warmup", .order = 70, .make = &make_family});
+
+}  // namespace
+}  // namespace tbench::bench::warmup_family

@@ -4,11 +4,6 @@
 #include "studies/engine/studies.hpp"
 
 namespace tbench::studies {
-namespace {
-
-constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
-
-}  // namespace
 
 StudyColumn attention_forward_column() { return of_pass("forward", number_column("forward ms", "median_ms")); }
 
@@ -28,6 +23,13 @@ FamilyGrid course_attention_grid(std::vector<std::string> precision, std::vector
                    {"impl", std::move(impl)}}};
 }
 
+}  // namespace tbench::studies
+
+namespace tbench::studies::attention {
+namespace {
+
+constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
+
 /// Attention by width and length, the course's grid: time of forward and backward, and what is held between them.
 Study attention_grid_study() {
   return {
@@ -43,6 +45,8 @@ Study attention_grid_study() {
       }},
       .if_known = {{"Attention", {"impl", {"compiled"}}}}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "attention_grid", .order = 70, .make = &attention_grid_study});
 
 /// Fused attention against separate operations by length, width and precision: the assignment's leaderboard.
 Study flash_study() {
@@ -68,4 +72,7 @@ Study flash_study() {
       }}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "flash", .order = 80, .make = &flash_study});
+
+}  // namespace
+}  // namespace tbench::studies::attention

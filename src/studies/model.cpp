@@ -12,7 +12,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::model {
 namespace {
 
 double tokens(const std::string& value, std::span<const ModelSize>) {
@@ -100,8 +100,6 @@ std::optional<double> outside_phases_ms(const Record& record) {
   return to_milliseconds(rest);
 }
 
-}  // namespace
-
 /// The cost of a step: time, spread, throughput, memory and phases of every size, context, pass and precision.
 Study end_to_end_study() {
   return {.name = "end_to_end",
@@ -124,6 +122,8 @@ Study end_to_end_study() {
                           {.header = "step - phases ms", .value = outside_phases_ms, .format = &render::format_number}},
           }}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "end_to_end", .order = 10, .make = &end_to_end_study});
 
 /// The cost of a step by implementation and by the way that it reaches the GPU.
 Study step_study() {
@@ -153,6 +153,8 @@ Study step_study() {
                   .has_bars = true}},
       .if_known = {{"Model", {"impl", {"compiled"}}}}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "step", .order = 210, .make = &step_study});
 
 /// The use of memory: peaks, and what they hold.
 Study memory_study() {
@@ -199,6 +201,8 @@ Study memory_study() {
                       .rows_of = of_memory(&allocation_rows)}}};
 }
 
+TBENCH_REGISTER(RegisteredStudy, {.name = "memory", .order = 40, .make = &memory_study});
+
 /// The end of the memory: the longest context of each size, pass and precision; for a smaller GPU with
 /// --tb_memory_limit.
 Study oom_boundary_study() {
@@ -211,6 +215,8 @@ Study oom_boundary_study() {
                       .columns = {mebibytes_column("MiB", "peak_allocated_bytes")},
                       .has_boundary = true}}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "oom_boundary", .order = 200, .make = &oom_boundary_study});
 
 /// How a step's time grows with the context and with the model.
 Study scaling_study() {
@@ -232,6 +238,8 @@ Study scaling_study() {
                       .columns = {ratio_column("x", "backward_ms", "forward_ms")},
                       .only = {{"pass", "forward_backward"}}}}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "scaling", .order = 50, .make = &scaling_study});
 
 /// The cost of a process's first steps in a measurement that does not warm up. The counts of steps are part of the
 /// case: its family gives every case a process of its own.
@@ -266,4 +274,7 @@ Study warmup_study() {
       }}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "warmup", .order = 20, .make = &warmup_study});
+
+}  // namespace
+}  // namespace tbench::studies::model

@@ -9,7 +9,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::precision {
 namespace {
 
 /// The columns that every subject has around its operations.
@@ -105,8 +105,6 @@ StudyTable traced_table(std::string caption, StudyColumn column) {
   return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
 }
 
-}  // namespace
-
 /// The time that lower precision saves.
 Study precision_study() {
   StudyTable scores =
@@ -128,6 +126,8 @@ Study precision_study() {
                                   trace_column("casts %", &casts_percent, &one_digit))}};
 }
 
+TBENCH_REGISTER(RegisteredStudy, {.name = "precision", .order = 30, .make = &precision_study});
+
 /// The effect of TF32 products on attention's time, on the course's grid.
 Study tf32_study() {
   return {.name = "tf32",
@@ -142,6 +142,8 @@ Study tf32_study() {
           }},
           .if_known = {{"Attention", {"impl", {"compiled"}}}}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "tf32", .order = 60, .make = &tf32_study});
 
 /// Which dtype each operation runs and returns in under autocast: the course's toy model, and the transformer. The
 /// names are the labels of the Autocast family, in the order of the computation.
@@ -159,6 +161,8 @@ Study autocast_study() {
                                "swiglu sigmoid", "swiglu up", "swiglu product",    "swiglu down",  "logits",
                                "loss exp",       "loss"}))}};
 }
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "autocast", .order = 100, .make = &autocast_study});
 
 /// The value of a long sum in each accumulator: the course's sums of 0.01, sums and dot products of seeded values in
 /// several orders, and matrix products of growing inner extent.
@@ -180,4 +184,7 @@ Study accumulation_study() {
   return study;
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "accumulation", .order = 90, .make = &accumulation_study});
+
+}  // namespace
+}  // namespace tbench::studies::precision

@@ -21,15 +21,28 @@ if(TBENCH_SANITIZE)
   target_link_options(tbench_warnings INTERFACE -fsanitize=address,undefined)
 endif()
 
-# tbench_layer(NAME SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
+# tbench_layer(NAME [SELF_REGISTERING] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
 # A static library tbench::NAME whose headers are include/tbench/NAME/ for all, and beside the sources, spelled from src/,
-# for itself and its tests.
+# for itself and its tests. SELF_REGISTERING: some of its files have TBENCH_REGISTER; see tbench_link_whole().
 function(tbench_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "SELF_REGISTERING" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(tbench_${name} STATIC ${ARG_SOURCES})
-  add_library(tbench::${name} ALIAS tbench_${name})
+  if(ARG_SELF_REGISTERING)
+    tbench_link_whole(${name})
+  else()
+    add_library(tbench::${name} ALIAS tbench_${name})
+  endif()
   target_include_directories(tbench_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(tbench_${name} PUBLIC ${ARG_PUBLIC} PRIVATE tbench_warnings ${ARG_PRIVATE})
+endfunction()
+
+# tbench_link_whole(NAME)
+# Makes tbench::NAME, which links all of the static library tbench_NAME: nothing refers to a file that registers itself
+# (TBENCH_REGISTER), and a linker takes from an archive only what something refers to.
+function(tbench_link_whole name)
+  add_library(tbench_whole_${name} INTERFACE)
+  target_link_libraries(tbench_whole_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,tbench_${name}>)
+  add_library(tbench::${name} ALIAS tbench_whole_${name})
 endfunction()
 
 # tbench_link_in_top_folder(TARGET)

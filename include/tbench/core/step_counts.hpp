@@ -17,6 +17,10 @@ namespace tbench {
 /// Bytes of an element in memory: TF32 is stored as float32.
 [[nodiscard]] std::int64_t storage_bytes(Precision precision);
 
+/// Bytes of gradients that strategy:sharded_optimizer reduce-scatters at once: large enough for the links' full rate,
+/// small beside what it saves. The DataParallel family and the prediction of its steps both count with it.
+inline constexpr std::int64_t kScatterBytes = std::int64_t{128} << 20;
+
 struct StepFloor {
   Flop products{};   // of the dense layers
   Flop attention{};  // its products

@@ -1,6 +1,6 @@
 // The tables of the course's write-ups: which cases each has, how they are measured and what its table shows. Both
 // `transformer_bench --tb_study` and `tbench report --study` take them from here. A study is one function
-// in a file of src/studies/ and one line in engine/studies.cpp there.
+// in a file of src/studies/, which registers it.
 #pragma once
 
 #include <cstdint>

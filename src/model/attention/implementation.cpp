@@ -14,10 +14,7 @@ bool computes(const AttentionImpl& impl, Precision precision) {
 }  // namespace
 
 Registry<AttentionImpl>& attention_impls() {
-  static Registry<AttentionImpl> impls{
-      "impl",
-      {naive_attention_impl(), compiled_attention_impl(), sdpa_flash_attention_impl(), sdpa_efficient_attention_impl(),
-       sdpa_cudnn_attention_impl(), flash_attention_impl()}};
+  static Registry<AttentionImpl> impls{"impl", Registered<AttentionImpl>::sorted()};
   return impls;
 }
 

@@ -1,5 +1,4 @@
-// The registry of the Attention family's implementations. A new one is a file in backends/ and a line in
-// implementation.cpp.
+// The registry of the Attention family's implementations. A new one is a file in backends/, which registers it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "model/torch/registry.hpp"
+#include "tbench/core/registration.hpp"
 #include "tbench/model/attention_case.hpp"
 
 namespace tbench::model {
@@ -39,6 +39,7 @@ struct AttentionGradients {
 
 struct AttentionImpl {
   std::string name;
+  int order{};                        // of the list of implementations, and so of cases
   std::vector<Precision> precisions;  // that it has GPU kernels for, and that change what they compute
   bool has_deterministic_mode{};      // a backward with the same bits every time, on request
   std::int64_t score_matrices{};      // [batch, heads, seq_q, seq_kv] matrices it holds at once, at the least
@@ -56,13 +57,6 @@ struct AttentionImpl {
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
   bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
 };
-
-[[nodiscard]] AttentionImpl naive_attention_impl();
-[[nodiscard]] AttentionImpl compiled_attention_impl();
-[[nodiscard]] AttentionImpl sdpa_flash_attention_impl();
-[[nodiscard]] AttentionImpl sdpa_efficient_attention_impl();
-[[nodiscard]] AttentionImpl sdpa_cudnn_attention_impl();
-[[nodiscard]] AttentionImpl flash_attention_impl();
 
 /// All of them, in the order of attention_impl_names().
 [[nodiscard]] Registry<AttentionImpl>& attention_impls();

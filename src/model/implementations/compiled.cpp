@@ -3,14 +3,15 @@
 #include "model/compiled/packages.hpp"
 #include "model/training/model_impl.hpp"
 
-namespace tbench::model {
+namespace tbench::model::implementations::compiled {
+namespace {
 
-ModelImpl compiled_impl() {
-  return {.name = "compiled",
-          .make_passes = &make_compiled_passes,
-          .layout = {.fused_qkv = true},
-          .optimizer = AdamWVariant::kFused,
-          .unsupported_reason = &model_packages_refusal};
-}
+TBENCH_REGISTER(ModelImpl, {.name = "compiled",
+                            .order = 50,
+                            .make_passes = &make_compiled_passes,
+                            .layout = {.fused_qkv = true},
+                            .optimizer = AdamWVariant::kFused,
+                            .unsupported_reason = &model_packages_refusal});
 
-}  // namespace tbench::model
+}  // namespace
+}  // namespace tbench::model::implementations::compiled

@@ -3,20 +3,21 @@
 #include "model/layers/layers.hpp"
 #include "model/training/model_impl.hpp"
 
-namespace tbench::model {
+namespace tbench::model::implementations::eager {
+namespace {
 
-ModelImpl eager_impl() {
-  return {.name = "eager",
-          .ops = {.embedding = &eager_embedding,
-                  .rms_norm = &eager_rms_norm,
-                  .attention = &eager_attention,
-                  .feed_forward = &eager_swiglu,
-                  .cross_entropy = &eager_cross_entropy,
-                  .make_attention_constants = &make_eager_attention_constants},
-          .make_passes = nullptr,
-          .layout = {},
-          .optimizer = AdamWVariant::kForeach,
-          .unsupported_reason = nullptr};
-}
+TBENCH_REGISTER(ModelImpl, {.name = "eager",
+                            .order = 10,
+                            .ops = {.embedding = &eager_embedding,
+                                    .rms_norm = &eager_rms_norm,
+                                    .attention = &eager_attention,
+                                    .feed_forward = &eager_swiglu,
+                                    .cross_entropy = &eager_cross_entropy,
+                                    .make_attention_constants = &make_eager_attention_constants},
+                            .make_passes = nullptr,
+                            .layout = {},
+                            .optimizer = AdamWVariant::kForeach,
+                            .unsupported_reason = nullptr});
 
-}  // namespace tbench::model
+}  // namespace
+}  // namespace tbench::model::implementations::eager

@@ -3,20 +3,21 @@
 #include "model/layers/layers.hpp"
 #include "model/training/model_impl.hpp"
 
-namespace tbench::model {
+namespace tbench::model::implementations::flash {
+namespace {
 
-ModelImpl flash_impl() {
-  return {.name = "flash",
-          .ops = {.embedding = &fused_embedding,
-                  .rms_norm = &fused_rms_norm,
-                  .attention = &flash_fused_attention,
-                  .feed_forward = &fused_swiglu,
-                  .cross_entropy = &fused_cross_entropy,
-                  .make_attention_constants = &make_fused_attention_constants},
-          .make_passes = nullptr,
-          .layout = {.fused_qkv = true},
-          .optimizer = AdamWVariant::kFused,
-          .unsupported_reason = &flash_attention_refusal};
-}
+TBENCH_REGISTER(ModelImpl, {.name = "flash",
+                            .order = 30,
+                            .ops = {.embedding = &fused_embedding,
+                                    .rms_norm = &fused_rms_norm,
+                                    .attention = &flash_fused_attention,
+                                    .feed_forward = &fused_swiglu,
+                                    .cross_entropy = &fused_cross_entropy,
+                                    .make_attention_constants = &make_fused_attention_constants},
+                            .make_passes = nullptr,
+                            .layout = {.fused_qkv = true},
+                            .optimizer = AdamWVariant::kFused,
+                            .unsupported_reason = &flash_attention_refusal});
 
-}  // namespace tbench::model
+}  // namespace
+}  // namespace tbench::model::implementations::flash

@@ -8,7 +8,7 @@
 #include "model/layers/layers.hpp"
 #include "model/training/model_impl.hpp"
 
-namespace tbench::model {
+namespace tbench::model::implementations::sdpa {
 namespace {
 
 // ATen's flash kernels (FlashAttention-2) take head dimensions up to 256, padded to a multiple of 8 by the caller;
@@ -18,7 +18,7 @@ constexpr std::int64_t kFlashHeadDimMultiple = 8;
 constexpr std::int64_t kEfficientHeadDimMultiple = 4;
 constexpr int kFlashMinMajor = 8;
 
-std::optional<std::string> sdpa_unsupported_reason(const ModelConfig& config) {
+std::optional<std::string> unsupported_reason(const ModelConfig& config) {
   if (config.device == DeviceKind::kCpu) return std::nullopt;
   const std::int64_t head_dim = config.size.head_dim();
   if (config.precision == Precision::kFp32 || config.precision == Precision::kTf32) {
@@ -36,20 +36,18 @@ std::optional<std::string> sdpa_unsupported_reason(const ModelConfig& config) {
                      properties->minor);
 }
 
+TBENCH_REGISTER(ModelImpl, {.name = "sdpa",
+                            .order = 20,
+                            .ops = {.embedding = &fused_embedding,
+                                    .rms_norm = &fused_rms_norm,
+                                    .attention = &fused_attention,
+                                    .feed_forward = &fused_swiglu,
+                                    .cross_entropy = &fused_cross_entropy,
+                                    .make_attention_constants = &make_fused_attention_constants},
+                            .make_passes = nullptr,
+                            .layout = {.fused_qkv = true},
+                            .optimizer = AdamWVariant::kFused,
+                            .unsupported_reason = &unsupported_reason});
+
 }  // namespace
-
-ModelImpl sdpa_impl() {
-  return {.name = "sdpa",
-          .ops = {.embedding = &fused_embedding,
-                  .rms_norm = &fused_rms_norm,
-                  .attention = &fused_attention,
-                  .feed_forward = &fused_swiglu,
-                  .cross_entropy = &fused_cross_entropy,
-                  .make_attention_constants = &make_fused_attention_constants},
-          .make_passes = nullptr,
-          .layout = {.fused_qkv = true},
-          .optimizer = AdamWVariant::kFused,
-          .unsupported_reason = &sdpa_unsupported_reason};
-}
-
-}  // namespace tbench::model
+}  // namespace tbench::model::implementations::sdpa

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tbench/core/data_parallel.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::model {
 

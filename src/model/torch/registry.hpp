@@ -1,4 +1,4 @@
-// The implementations of something, by name: those listed where the registry is made, and what tests add.
+// The implementations of something, by name: those that the registry is made from, and what plug-ins and tests add.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,7 +21,8 @@ template <class T>
 class Registry {
  public:
   /// @param key  of case names whose value is an entry's name: "impl", "op"
-  Registry(std::string key, std::initializer_list<T> entries) : key_{std::move(key)}, entries_{entries} {}
+  Registry(std::string key, const std::vector<T>& entries)
+      : key_{std::move(key)}, entries_(entries.begin(), entries.end()) {}
 
   /// @return  null if the name is unknown
   [[nodiscard]] const T* find(std::string_view name) const {

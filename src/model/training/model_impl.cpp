@@ -8,7 +8,7 @@
 namespace tbench::model {
 
 Registry<ModelImpl>& model_impls() {
-  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), fused_impl(), compiled_impl()}};
+  static Registry<ModelImpl> impls{"impl", Registered<ModelImpl>::sorted()};
   return impls;
 }
 

@@ -1,5 +1,5 @@
 // The registry of the model's implementations: which variant of every layer each one takes, or its own passes. A new
-// one is a file in implementations/ and a line in model_impl.cpp.
+// one is a file in implementations/, which registers it.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "model/torch/registry.hpp"
 #include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
+#include "tbench/core/registration.hpp"
 #include "tbench/model/model_case.hpp"
 
 namespace tbench::model {
@@ -18,6 +19,7 @@ namespace tbench::model {
 /// An implementation has `ops`, and autograd makes its backward pass, or else `make_passes`.
 struct ModelImpl {
   std::string name;
+  int order{};  // of model_impl_names(), and so of cases
   LayerOps ops{};
   std::unique_ptr<ModelPasses> (*make_passes)(const PassesInputs& inputs){};
   ParameterLayout layout;
@@ -26,12 +28,6 @@ struct ModelImpl {
   /// null.
   std::optional<std::string> (*unsupported_reason)(const ModelConfig& config);
 };
-
-[[nodiscard]] ModelImpl eager_impl();
-[[nodiscard]] ModelImpl sdpa_impl();
-[[nodiscard]] ModelImpl flash_impl();
-[[nodiscard]] ModelImpl fused_impl();
-[[nodiscard]] ModelImpl compiled_impl();
 
 /// All of them, in the order of model_impl_names().
 [[nodiscard]] Registry<ModelImpl>& model_impls();

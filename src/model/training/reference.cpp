@@ -16,7 +16,7 @@ namespace {
 std::size_t first_of_block(std::size_t layer) { return 1 + kBlockParameters * layer; }
 
 at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors, const AttentionConstants& constants) {
-  static const LayerOps ops = eager_impl().ops;
+  static const LayerOps ops = model_impls().at("eager").ops;
   return block(ops, x, block_weights(std::span<const at::Tensor, kBlockParameters>{tensors.data(), kBlockParameters}),
                constants);
 }
@@ -73,7 +73,7 @@ std::vector<at::Tensor> Reference::initial_block(std::size_t layer) const {
 
 void Reference::forward(const at::Tensor& tokens, const LogitsVisitor& visit) {
   const at::NoGradGuard no_grad;
-  const LayerOps ops = eager_impl().ops;
+  const LayerOps ops = model_impls().at("eager").ops;
   tokens_ = tokens;
   inputs_.assign(1, ops.embedding(initial(0), tokens));
   for (std::size_t layer = 0; layer < num_layers_; ++layer) {
@@ -96,14 +96,14 @@ at::Tensor Reference::backward(const at::Tensor& targets, const GradientVisitor&
   auto [loss, gradient] = backward_head(targets, visit);
   for (std::size_t layer = num_layers_; layer-- > 0;) gradient = backward_block(layer, gradient, visit);
   const at::Tensor embeddings = initial(0);
-  const auto embedded = eager_impl().ops.embedding(embeddings, tokens_);
+  const auto embedded = model_impls().at("eager").ops.embedding(embeddings, tokens_);
   visit(0, torch::autograd::grad({embedded}, {embeddings}, {gradient}).front());
   inputs_.clear();
   return loss;
 }
 
 Reference::Head Reference::backward_head(const at::Tensor& targets, const GradientVisitor& visit) {
-  const LayerOps ops = eager_impl().ops;
+  const LayerOps ops = model_impls().at("eager").ops;
   const std::size_t norm = first_of_block(num_layers_);
   const at::Tensor ln_final = initial(norm);
   const at::Tensor lm_head = initial(norm + 1);

@@ -27,32 +27,9 @@ StudyColumn counter_column(std::string header, std::string counter, double facto
 }
 
 std::vector<Study> make_studies() {
-  return {
-      end_to_end_study(),
-      warmup_study(),
-      precision_study(),
-      memory_study(),
-      scaling_study(),
-      tf32_study(),
-      attention_grid_study(),
-      flash_study(),
-      accumulation_study(),
-      autocast_study(),
-      profiler_overhead_study(),
-      ranges_study(),
-      top_kernels_study(),
-      non_gemm_study(),
-      gemm_share_study(),
-      kernel_classes_study(),
-      softmax_vs_matmul_study(),
-      launches_study(),
-      answers_study(),
-      oom_boundary_study(),
-      step_study(),
-      waterfall_study(),
-      collectives_study(),
-      ddp_study(),
-  };
+  std::vector<Study> studies;
+  for (const RegisteredStudy& entry : Registered<RegisteredStudy>::sorted()) studies.push_back(entry.make());
+  return studies;
 }
 
 }  // namespace

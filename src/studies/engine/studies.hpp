@@ -1,4 +1,5 @@
-// All studies, each defined in the file of what it is about, and the columns and grids that several share.
+// The registry of studies, each of which is defined and registered in the file of its subject, and the columns and
+// grids that several share.
 #pragma once
 
 #include <functional>
@@ -7,35 +8,17 @@
 #include <string>
 #include <vector>
 
+#include "tbench/core/registration.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::studies {
 
-[[nodiscard]] Study accumulation_study();
-[[nodiscard]] Study autocast_study();
-
-[[nodiscard]] Study answers_study();
-[[nodiscard]] Study attention_grid_study();
-[[nodiscard]] Study collectives_study();
-[[nodiscard]] Study ddp_study();
-[[nodiscard]] Study end_to_end_study();
-[[nodiscard]] Study flash_study();
-[[nodiscard]] Study gemm_share_study();
-[[nodiscard]] Study kernel_classes_study();
-[[nodiscard]] Study launches_study();
-[[nodiscard]] Study memory_study();
-[[nodiscard]] Study non_gemm_study();
-[[nodiscard]] Study oom_boundary_study();
-[[nodiscard]] Study precision_study();
-[[nodiscard]] Study profiler_overhead_study();
-[[nodiscard]] Study ranges_study();
-[[nodiscard]] Study scaling_study();
-[[nodiscard]] Study softmax_vs_matmul_study();
-[[nodiscard]] Study step_study();
-[[nodiscard]] Study tf32_study();
-[[nodiscard]] Study top_kernels_study();
-[[nodiscard]] Study warmup_study();
-[[nodiscard]] Study waterfall_study();
+/// The entry that a study's file registers: TBENCH_REGISTER(RegisteredStudy, {...}).
+struct RegisteredStudy {
+  std::string name;  // Study::name
+  int order{};       // of all_studies()
+  Study (*make)();
+};
 
 /// Nothing where the record does not have it.
 [[nodiscard]] std::optional<double> counter_of(const Record& record, const std::string& counter);

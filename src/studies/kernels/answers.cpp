@@ -12,7 +12,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/profile/kernel_name.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::answers {
 namespace {
 
 constexpr double kNotable = 5;  // percent of a phase
@@ -139,8 +139,6 @@ class Answers {
 
 std::vector<StudyRow> answers_of(const StudyCase& of) { return Answers{of}.all(); }
 
-}  // namespace
-
 Study answers_study() {
   return {.name = "answers",
           .title = "What a profile is asked: forward's time, its kernels, matrix products, softmax",
@@ -155,4 +153,7 @@ Study answers_study() {
                           .rows_of = &answers_of}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "answers", .order = 190, .make = &answers_study});
+
+}  // namespace
+}  // namespace tbench::studies::answers

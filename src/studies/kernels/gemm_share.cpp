@@ -5,7 +5,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::gemm_share {
 namespace {
 
 double share_of_kernels(const StepTrace& trace, Seconds) {
@@ -28,8 +28,6 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
-}  // namespace
-
 Study gemm_share_study() {
   return {.name = "gemm_share",
           .title = "The share of matrix products in inference and in training",
@@ -50,4 +48,7 @@ Study gemm_share_study() {
                           .rows_of = &by_phase}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "gemm_share", .order = 150, .make = &gemm_share_study});
+
+}  // namespace
+}  // namespace tbench::studies::gemm_share

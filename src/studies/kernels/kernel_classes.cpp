@@ -5,7 +5,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::kernel_classes {
 namespace {
 
 std::vector<StudyRow> by_class(std::span<const Record* const> records) {
@@ -29,8 +29,6 @@ std::vector<StudyRow> by_class(std::span<const Record* const> records) {
   return rows;
 }
 
-}  // namespace
-
 Study kernel_classes_study() {
   return {.name = "kernel_classes",
           .title = "The GPU's time by class of operation",
@@ -46,4 +44,7 @@ Study kernel_classes_study() {
                           .rows_of = &by_class}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "kernel_classes", .order = 160, .make = &kernel_classes_study});
+
+}  // namespace
+}  // namespace tbench::studies::kernel_classes

@@ -5,7 +5,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::launches {
 namespace {
 
 constexpr double kMicro = 1e6;
@@ -50,8 +50,6 @@ std::vector<StudyColumn> columns() {
               &render::format_number)};
 }
 
-}  // namespace
-
 Study launches_study() {
   return {.name = "launches",
           .title = "Kernels and launches of a step, and how long the GPU waits",
@@ -75,4 +73,7 @@ Study launches_study() {
                           .rows_of = &by_phase}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "launches", .order = 180, .make = &launches_study});
+
+}  // namespace
+}  // namespace tbench::studies::launches

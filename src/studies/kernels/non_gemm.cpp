@@ -7,7 +7,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::non_gemm {
 namespace {
 
 using Records = std::span<const Record* const>;
@@ -44,8 +44,6 @@ std::vector<StudyRow> longest(Records records) {
   return rows;
 }
 
-}  // namespace
-
 Study non_gemm_study() {
   return {.name = "non_gemm",
           .title = "What is no matrix product, by phase and class",
@@ -64,4 +62,7 @@ Study non_gemm_study() {
                .rows_of = &longest}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "non_gemm", .order = 140, .make = &non_gemm_study});
+
+}  // namespace
+}  // namespace tbench::studies::non_gemm

@@ -8,7 +8,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::profiler_overhead {
 namespace {
 
 using OfRange = Seconds TracedRange::*;
@@ -30,8 +30,6 @@ std::optional<double> forward_ms(const Record& record) {
 
 double traced_percent(const StepTrace& trace, Seconds step) { return percent_of(trace.span, step); }
 
-}  // namespace
-
 Study profiler_overhead_study() {
   return {.name = "profiler_overhead",
           .title = "A traced step beside one that is not, and ranges beside events",
@@ -52,4 +50,7 @@ Study profiler_overhead_study() {
                            forward_column("range, GPU ms", &TracedRange::gpu_span)}}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "profiler_overhead", .order = 110, .make = &profiler_overhead_study});
+
+}  // namespace
+}  // namespace tbench::studies::profiler_overhead

@@ -8,7 +8,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::ranges {
 namespace {
 
 constexpr double kMicro = 1e6;
@@ -72,8 +72,6 @@ std::vector<StudyRow> by_range(std::span<const Record* const> records) {
   return rows;
 }
 
-}  // namespace
-
 Study ranges_study() {
   return {
       .name = "ranges",
@@ -90,4 +88,7 @@ Study ranges_study() {
                       .rows_of = &by_range}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "ranges", .order = 120, .make = &ranges_study});
+
+}  // namespace
+}  // namespace tbench::studies::ranges

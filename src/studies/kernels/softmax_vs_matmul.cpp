@@ -7,7 +7,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::softmax_vs_matmul {
 namespace {
 
 constexpr double kGiga = 1e9;
@@ -66,8 +66,6 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
-}  // namespace
-
 Study softmax_vs_matmul_study() {
   return {
       .name = "softmax_vs_matmul",
@@ -83,4 +81,7 @@ Study softmax_vs_matmul_study() {
                       .rows_of = &by_phase}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "softmax_vs_matmul", .order = 170, .make = &softmax_vs_matmul_study});
+
+}  // namespace
+}  // namespace tbench::studies::softmax_vs_matmul

@@ -6,7 +6,7 @@
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::top_kernels {
 namespace {
 
 using Records = std::span<const Record* const>;
@@ -62,8 +62,6 @@ std::vector<StudyRow> forwards_longest(Records records) {
        .detail = top->name}};
 }
 
-}  // namespace
-
 Study top_kernels_study() {
   return {.name = "top_kernels",
           .title = "The kernels that take the most time, by phase",
@@ -83,4 +81,7 @@ Study top_kernels_study() {
                .only = {{"pass", "train_step"}}}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "top_kernels", .order = 130, .make = &top_kernels_study});
+
+}  // namespace
+}  // namespace tbench::studies::top_kernels

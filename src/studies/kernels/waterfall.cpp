@@ -18,7 +18,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::waterfall {
 namespace {
 
 constexpr double kTera = 1e12;
@@ -185,8 +185,6 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   return Waterfall{of, floor, *rate, *bandwidth * kGiga, Seconds{*device}}.rows();
 }
 
-}  // namespace
-
 Study waterfall_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "train_step"}, {"bf16"});
   grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused"}};
@@ -212,4 +210,7 @@ Study waterfall_study() {
                           .only = {{"batch", "4"}}}}};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "waterfall", .order = 220, .make = &waterfall_study});
+
+}  // namespace
+}  // namespace tbench::studies::waterfall

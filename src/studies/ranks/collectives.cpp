@@ -88,6 +88,8 @@ FamilyGrid collective_grid(std::vector<std::string> op, std::vector<std::string>
       .axes = {{"op", std::move(op)}, {"bytes", std::move(bytes)}, {"precision", std::move(precision)}, {"gpus", {}}}};
 }
 
+namespace {
+
 Study collectives_study() {
   StudyTable latency = by_op(
       "Latency us by op: the median time of the smallest size, of which no link takes a notable part", microseconds());
@@ -111,4 +113,7 @@ Study collectives_study() {
       .conclude = &links_in_words};
 }
 
+TBENCH_REGISTER(RegisteredStudy, {.name = "collectives", .order = 230, .make = &collectives_study});
+
+}  // namespace
 }  // namespace tbench::studies

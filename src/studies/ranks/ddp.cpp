@@ -9,7 +9,7 @@
 #include "studies/ranks/ddp_comparison.hpp"
 #include "tbench/render/number_format.hpp"
 
-namespace tbench::studies {
+namespace tbench::studies::ddp {
 namespace {
 
 constexpr const char* kFamily = "DataParallel";
@@ -169,8 +169,6 @@ StudyRowTable prediction_table() {
       .family = kFamily};
 }
 
-}  // namespace
-
 Study ddp_study() {
   return {.name = "ddp",
           .title = "A data-parallel training step by strategy, and as it is predicted",
@@ -197,4 +195,7 @@ Study ddp_study() {
           .conclude = &errors_in_words};
 }
 
-}  // namespace tbench::studies
+TBENCH_REGISTER(RegisteredStudy, {.name = "ddp", .order = 240, .make = &ddp_study});
+
+}  // namespace
+}  // namespace tbench::studies::ddp

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tbench/core/data_parallel.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/work.hpp"
 
 namespace tbench::studies {

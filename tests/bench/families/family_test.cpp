@@ -141,7 +141,7 @@ CaseId case_of(const std::string& what, const std::string& regime) {
 }
 
 TEST(CeilingFamily, TheStandardSuiteHasEveryCeilingInEveryRegimeThatMakesSense) {
-  const FamilySpec spec = ceiling_family().spec;
+  const FamilySpec spec = make_family("Ceiling", {}).spec;
   std::set<std::string> sensible;
   for (const std::string& what : spec.keys.at(0).known) {
     for (const std::string& regime : spec.keys.at(1).known) {
@@ -158,14 +158,14 @@ TEST(CeilingFamily, TheStandardSuiteHasEveryCeilingInEveryRegimeThatMakesSense) 
 }
 
 TEST(CeilingFamily, WhatTheHostTakesPartInIsChainedAndMemoryIsNot) {
-  const FamilySpec spec = ceiling_family().spec;
+  const FamilySpec spec = make_family("Ceiling", {}).spec;
   EXPECT_EQ(spec.invalid_reason(case_of("dispatch", "burst")), "dispatch is only measured sustained");
   EXPECT_EQ(spec.invalid_reason(case_of("copy", "sustained")), "copy is only measured in bursts");
   EXPECT_EQ(spec.invalid_reason(case_of("gemm_bf16", "sustained")), std::nullopt);
 }
 
 TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
-  const Family family = ceiling_family();
+  const Family family = make_family("Ceiling", {});
   measure::SamplerOptions sampler = measure::burst_options();
   sampler.l2 = L2State::kWarm;
   sampler.fixed_warm_up = 0;
@@ -190,7 +190,7 @@ TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
 }
 
 TEST(FewSamples, AreTenUnlessTheCommandLineSaysHowMany) {
-  for (const Family& family : {accumulation_family(), autocast_family()}) {
+  for (const Family& family : {make_family("Accumulation", {}), make_family("Autocast", {})}) {
     measure::SamplerOptions sampler;
     family.prescribe(CaseId::parse("Any/key:value"), sampler);
     EXPECT_EQ(sampler.fixed_samples, 10) << family.spec.name;
@@ -204,7 +204,7 @@ TEST(FewSamples, AreTenUnlessTheCommandLineSaysHowMany) {
 }
 
 TEST(CeilingFamily, ProductsHaveADatasheetRateWhereTheirPrecisionHas) {
-  const Family family = ceiling_family();
+  const Family family = make_family("Ceiling", {});
   EXPECT_EQ(family.precision(case_of("gemm_bf16", "burst")), Precision::kBf16);
   EXPECT_EQ(family.precision(case_of("gemm_tf32", "burst")), Precision::kTf32);
   EXPECT_EQ(family.precision(case_of("gemm_fp8_e4m3", "burst")), std::nullopt);

@@ -31,7 +31,7 @@ TEST(AttentionImpls, APrecisionListsThoseThatItChanges) {
 
 TEST(AttentionImpls, ANameIsTakenOnce) {
   EXPECT_EQ(attention_impls().find("navie"), nullptr);
-  EXPECT_THROW(attention_impls().add(naive_attention_impl()), std::invalid_argument);
+  EXPECT_THROW(attention_impls().add(attention_impls().at("naive")), std::invalid_argument);
 }
 
 TEST(AttentionImpls, ThatAreALibrarysKernelsSayHowTheseAreNamed) {

@@ -87,7 +87,7 @@ AttentionGradients run_backward(const AttentionOperands& operands, const Attenti
 AttentionImpl planted(const Fault& fault) {
   current() = fault;
   state() = {};
-  AttentionImpl impl = sdpa_flash_attention_impl();
+  AttentionImpl impl = attention_impls().at("sdpa_flash");
   impl.name = "planted";
   impl.forward = &run_forward;
   impl.backward = &run_backward;

@@ -30,13 +30,13 @@ AttentionConfig small_config(const std::string& impl, AttentionPass pass, Precis
 }
 
 AttentionState right_forward(const AttentionOperands& operands) {
-  return sdpa_flash_attention_impl().forward(operands, /*for_backward=*/true);
+  return attention_impls().at("sdpa_flash").forward(operands, /*for_backward=*/true);
 }
 AttentionState plain_forward(const AttentionOperands& operands, bool /*for_backward*/) {
   return right_forward(operands);
 }
 AttentionGradients plain_backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
-  return sdpa_flash_attention_impl().backward(operands, state, keep_state);
+  return attention_impls().at("sdpa_flash").backward(operands, state, keep_state);
 }
 
 using Forward = AttentionState (*)(const AttentionOperands& operands, bool for_backward);
@@ -156,7 +156,7 @@ TEST_P(PlantedAttentionFault, IsFound) {
   const auto& [fault, precision] = GetParam();
   forgotten_gradient().reset();
   const std::string name = fault.name;
-  AttentionImpl impl = sdpa_flash_attention_impl();
+  AttentionImpl impl = attention_impls().at("sdpa_flash");
   impl.name = name;
   impl.forward = fault.forward;
   impl.backward = fault.backward;
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedAttentionFault,
                          });
 
 TEST(VerifyAttention, ABackwardAloneIsCheckedAsMuch) {
-  AttentionImpl impl = sdpa_flash_attention_impl();
+  AttentionImpl impl = attention_impls().at("sdpa_flash");
   impl.backward = [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
     AttentionGradients gradients = plain_backward(operands, state, keep_state);
     gradients.dk.neg_();
@@ -211,7 +211,7 @@ TEST(VerifyAttention, APairThatIsNotComparedHasToBeFinite) {
   AttentionConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
   config.shape = {.batch = 1, .heads = 2, .seq_q = 4096, .seq_kv = 4096, .head_dim = 8, .causal = true};
   ASSERT_THAT(compared_pairs(config), ElementsAre(1));
-  AttentionImpl impl = sdpa_flash_attention_impl();
+  AttentionImpl impl = attention_impls().at("sdpa_flash");
   impl.forward = [](const AttentionOperands& operands, bool) {
     AttentionState state = right_forward(operands);
     state.output[0][0][17][1].fill_(std::numeric_limits<double>::infinity());
@@ -224,7 +224,7 @@ TEST(VerifyAttention, APairThatIsNotComparedHasToBeFinite) {
 }
 
 TEST(VerifyAttention, AnotherShapeIsFoundHoweverMuchIsCompared) {
-  AttentionImpl impl = sdpa_flash_attention_impl();
+  AttentionImpl impl = attention_impls().at("sdpa_flash");
   impl.forward = [](const AttentionOperands& operands, bool) {
     AttentionState state = right_forward(operands);
     state.output = state.output.transpose(1, 2).contiguous();

@@ -159,7 +159,7 @@ std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_
   as_two_ranks([&](ranks::Group& group) {
     ModelConfig config = tiny_step("sdpa", Pass::kTrainStep, precision);
     config.part = {.index = group.rank(), .count = group.size()};
-    ModelImpl impl = sdpa_impl();
+    ModelImpl impl = model_impls().at("sdpa");
     if (strategy == ParallelStrategy::kShardedOptimizer) impl.layout.shares = group.size();
     impl.layout.scatter_bytes = scatter_bytes;
     Trainer trainer{config, impl};

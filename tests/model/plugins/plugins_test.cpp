@@ -96,7 +96,7 @@ TEST(Plugins, WatchingAccusesNoHonestProduct) {
 
 TEST(Plugins, WatchingAccusesNoHonestAttention) {
   const OneThread one;
-  AttentionImpl watched = naive_attention_impl();
+  AttentionImpl watched = attention_impls().at("naive");
   watched.name = "watched_attention";
   watched.is_watched = true;
   attention_impls().add(watched);

@@ -74,9 +74,9 @@ Verification verify_graphed(ModelConfig config, const ModelImpl& impl) {
 
 TEST_F(GraphedStepGpu, ABiasCorrectionThatTheCaptureFreezesIsFound) {
   ModelConfig config = graphed("eager", Pass::kTrainStep, Precision::kFp32);
-  EXPECT_TRUE(verify_graphed(config, eager_impl()).passed);
+  EXPECT_TRUE(verify_graphed(config, model_impls().at("eager")).passed);
   config.exec = Execution::kStream;  // whose optimizer counts its steps on the host
-  const Verification verdict = verify_graphed(config, eager_impl());
+  const Verification verdict = verify_graphed(config, model_impls().at("eager"));
   EXPECT_FALSE(verdict.passed);
   EXPECT_THAT(verdict.message, HasSubstr("update by replays"));
 }
@@ -93,7 +93,7 @@ at::Tensor loss_on_another_stream(const at::Tensor& logits, const at::Tensor& ta
 }
 
 TEST_F(GraphedStepGpu, WorkThatIsNotOnTheCapturedStreamIsFound) {
-  ModelImpl impl = sdpa_impl();
+  ModelImpl impl = model_impls().at("sdpa");
   impl.ops.cross_entropy = &loss_on_another_stream;
   try {
     EXPECT_FALSE(verify_graphed(graphed("sdpa", Pass::kForwardBackward, Precision::kFp32), impl).passed);
@@ -107,7 +107,7 @@ at::Tensor feed_forward_that_waits(const at::Tensor& x, const FeedForwardWeights
 }
 
 TEST_F(GraphedStepGpu, AStepThatWaitsForTheDeviceIsUnsupportedAndTheNextOneRuns) {
-  ModelImpl impl = sdpa_impl();
+  ModelImpl impl = model_impls().at("sdpa");
   impl.ops.feed_forward = &feed_forward_that_waits;
   const ModelConfig config = graphed("sdpa", Pass::kTrainStep, Precision::kBf16);
   try {
@@ -116,7 +116,7 @@ TEST_F(GraphedStepGpu, AStepThatWaitsForTheDeviceIsUnsupportedAndTheNextOneRuns)
   } catch (const Unsupported& refused) {
     EXPECT_THAT(refused.what(), HasSubstr("cannot be captured"));
   }
-  const Verification next = verify_graphed(config, sdpa_impl());
+  const Verification next = verify_graphed(config, model_impls().at("sdpa"));
   EXPECT_TRUE(next.passed) << next.message;
 }
 
@@ -127,7 +127,7 @@ TEST_F(GraphedStepGpu, MemoryGoesWithTheGraphs) {
     return c10::cuda::CUDACachingAllocator::getDeviceStats(0).reserved_bytes[0].current;
   };
   const ModelConfig config = graphed("sdpa", Pass::kTrainStep, Precision::kBf16);
-  Trainer trainer{config, sdpa_impl()};
+  Trainer trainer{config, model_impls().at("sdpa")};
   trainer.step();
   trainer.parameters().clear_gradients();
   const auto before = reserved();

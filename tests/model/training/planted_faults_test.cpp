@@ -69,7 +69,7 @@ struct Messages {
 /// Does what a case does: is verified, used, and verified again on other data.
 Messages messages_of(const Fault& fault, Precision precision) {
   state() = {};
-  ModelImpl impl = eager_impl();
+  ModelImpl impl = model_impls().at("eager");
   if (fault.in_layers != nullptr) fault.in_layers(impl.ops);
   Trainer trainer{config_of(fault, precision), impl};
   if (fault.in_trainer != nullptr) fault.in_trainer(trainer);
@@ -104,7 +104,7 @@ const std::vector<Judged>& judged_faults(const Part& part) {
 /// A right model that becomes wrong after its first verification, as the trainer is given to `spoil`.
 std::string message_of_spoiled(Pass pass, Precision precision, void (*spoil)(ModelImpl& impl, Trainer& trainer)) {
   state() = {};
-  ModelImpl impl = eager_impl();
+  ModelImpl impl = model_impls().at("eager");
   Trainer trainer{config_of({.name = "spoiled", .pass = pass}, precision), impl};
   EXPECT_EQ(verify_trainer(trainer).message, "");
   trainer.step();

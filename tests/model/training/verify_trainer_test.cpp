@@ -71,7 +71,7 @@ at::Tensor one_nan(const at::Tensor& weight, const at::Tensor& tokens) {
 }
 
 at::Tensor wrong_cross_entropy(const at::Tensor& logits, const at::Tensor& targets) {
-  return eager_impl().ops.cross_entropy(logits, targets).mul(0.9);
+  return model_impls().at("eager").ops.cross_entropy(logits, targets).mul(0.9);
 }
 
 struct Fault {
@@ -99,7 +99,7 @@ TEST_P(PlantedFault, IsSeen) {
   const auto& [fault, precision] = GetParam();
   const std::string name = "faulty_" + fault.name;
   if (model_impls().find(name) == nullptr) {
-    ModelImpl impl = eager_impl();
+    ModelImpl impl = model_impls().at("eager");
     impl.name = name;
     fault.plant(impl.ops);
     model_impls().add(impl);

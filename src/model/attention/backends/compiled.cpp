@@ -10,7 +10,7 @@
 #include "model/attention/implementation.hpp"
 #include "model/compiled/packages.hpp"
 
-namespace tbench::model {
+namespace tbench::model::backends::compiled {
 namespace {
 
 constexpr std::int64_t kLengthUnit = 8;  // of sequences, as tools/compile_attention.py has it
@@ -36,7 +36,7 @@ std::string package_command(const AttentionConfig& config) {
                      config.device == DeviceKind::kCpu ? " --device cpu" : "");
 }
 
-std::optional<std::string> compiled_unsupported_reason(const AttentionConfig& config) {
+std::optional<std::string> unsupported_reason(const AttentionConfig& config) {
   const AttentionShape& shape = config.shape;
   if (config.precision == Precision::kFp16) return "packages are made for float32 and bfloat16";
   if (shape.seq_q != shape.seq_kv) return "packages need as many keys as queries";
@@ -56,7 +56,7 @@ std::optional<std::string> compiled_unsupported_reason(const AttentionConfig& co
   return std::nullopt;
 }
 
-void prepare_compiled(AttentionOperands& operands) {
+void prepare(AttentionOperands& operands) {
   const AttentionConfig& config = operands.config;
   const auto graphs = std::make_shared<CompiledGraphs>();
   if (config.pass == AttentionPass::kForward) {
@@ -74,7 +74,7 @@ at::Tensor heads_of(const at::Tensor& pairs, const AttentionOperands& operands) 
   return pairs.unflatten(0, {operands.config.shape.batch, operands.config.shape.heads});
 }
 
-AttentionState compiled_forward(const AttentionOperands& operands, bool for_backward) {
+AttentionState forward(const AttentionOperands& operands, bool for_backward) {
   const auto& graphs = *static_cast<const CompiledGraphs*>(operands.made.get());
   const std::vector<at::Tensor> inputs{pairs_of(operands.q), pairs_of(operands.k), pairs_of(operands.v)};
   if (!for_backward) return {.output = heads_of(graphs.forward->run(inputs)[0], operands), .lse = {}, .saved = {}};
@@ -82,8 +82,7 @@ AttentionState compiled_forward(const AttentionOperands& operands, bool for_back
   return {.output = heads_of(outputs[0], operands), .lse = {}, .saved = {outputs[1]}};
 }
 
-AttentionGradients compiled_backward(const AttentionOperands& operands, const AttentionState& state,
-                                     bool /*keep_state*/) {
+AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool /*keep_state*/) {
   const auto& graphs = *static_cast<const CompiledGraphs*>(operands.made.get());
   const std::vector<at::Tensor> gradients = graphs.backward->run(
       {pairs_of(operands.q), pairs_of(operands.k), pairs_of(operands.v), state.saved[0], pairs_of(operands.grad_o)});
@@ -92,18 +91,16 @@ AttentionGradients compiled_backward(const AttentionOperands& operands, const At
           .dv = heads_of(gradients[2], operands)};
 }
 
+TBENCH_REGISTER(AttentionImpl, {.name = "compiled",
+                                .order = 20,
+                                .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16},
+                                .has_deterministic_mode = false,
+                                .score_matrices = 1,
+                                .kernel_mark = {},
+                                .unsupported_reason = &unsupported_reason,
+                                .prepare = &prepare,
+                                .forward = &forward,
+                                .backward = &backward});
+
 }  // namespace
-
-AttentionImpl compiled_attention_impl() {
-  return {.name = "compiled",
-          .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16},
-          .has_deterministic_mode = false,
-          .score_matrices = 1,
-          .kernel_mark = {},
-          .unsupported_reason = &compiled_unsupported_reason,
-          .prepare = &prepare_compiled,
-          .forward = &compiled_forward,
-          .backward = &compiled_backward};
-}
-
-}  // namespace tbench::model
+}  // namespace tbench::model::backends::compiled

@@ -5,7 +5,7 @@
 #include "model/attention/implementation.hpp"
 #include "model/layers/flash_attention.hpp"
 
-namespace tbench::model {
+namespace tbench::model::backends::flash {
 namespace {
 
 FlashOptions flash_options(const AttentionOperands& operands) {
@@ -15,34 +15,32 @@ FlashOptions flash_options(const AttentionOperands& operands) {
           .deterministic = operands.config.deterministic};
 }
 
-std::optional<std::string> own_refusal(const AttentionConfig& config) {
+std::optional<std::string> unsupported_reason(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
   return flash_unsupported_reason(config.shape, config.precision);
 }
 
-AttentionState own_forward(const AttentionOperands& operands, bool /*for_backward*/) {
+AttentionState forward(const AttentionOperands& operands, bool /*for_backward*/) {
   FlashOutput output = flash_forward(operands.q, operands.k, operands.v, flash_options(operands));
   return {.output = std::move(output.o), .lse = std::move(output.lse), .saved = {}};
 }
 
-AttentionGradients own_backward(const AttentionOperands& operands, const AttentionState& state, bool /*keep_state*/) {
+AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool /*keep_state*/) {
   FlashGradients gradients = flash_backward(operands.grad_o, operands.q, operands.k, operands.v,
                                             {.o = state.output, .lse = state.lse}, flash_options(operands));
   return {.dq = std::move(gradients.dq), .dk = std::move(gradients.dk), .dv = std::move(gradients.dv)};
 }
 
+TBENCH_REGISTER(AttentionImpl, {.name = "flash",
+                                .order = 60,
+                                .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
+                                .has_deterministic_mode = true,
+                                .score_matrices = 0,
+                                .kernel_mark = "tbench::kernels::",
+                                .unsupported_reason = &unsupported_reason,
+                                .prepare = nullptr,
+                                .forward = &forward,
+                                .backward = &backward});
+
 }  // namespace
-
-AttentionImpl flash_attention_impl() {
-  return {.name = "flash",
-          .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
-          .has_deterministic_mode = true,
-          .score_matrices = 0,
-          .kernel_mark = "tbench::kernels::",
-          .unsupported_reason = &own_refusal,
-          .prepare = nullptr,
-          .forward = &own_forward,
-          .backward = &own_backward};
-}
-
-}  // namespace tbench::model
+}  // namespace tbench::model::backends::flash

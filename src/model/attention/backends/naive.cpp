@@ -13,10 +13,10 @@
 #include "model/attention/implementation.hpp"
 #include "model/torch/scopes.hpp"
 
-namespace tbench::model {
+namespace tbench::model::backends::naive {
 namespace {
 
-void prepare_naive(AttentionOperands& operands) {
+void prepare(AttentionOperands& operands) {
   const AttentionShape& shape = operands.config.shape;
   if (shape.causal) {
     operands.mask = at::ones({shape.seq_q, shape.seq_kv}, operands.q.options().dtype(at::kBool)).tril();
@@ -26,32 +26,30 @@ void prepare_naive(AttentionOperands& operands) {
   for (at::Tensor* input : {&operands.q, &operands.k, &operands.v}) input->requires_grad_(true);
 }
 
-AttentionState naive_forward(const AttentionOperands& operands, bool /*for_backward*/) {
+AttentionState forward(const AttentionOperands& operands, bool /*for_backward*/) {
   at::Tensor scores = at::matmul(operands.q, operands.k.transpose(-2, -1)).mul(operands.scale);
   if (operands.mask.defined()) scores = at::where(operands.mask, scores, operands.minus_infinity);
   scores = at::softmax(scores, -1);
   return {.output = at::matmul(scores, operands.v), .lse = {}, .saved = {}};
 }
 
-AttentionGradients naive_backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
   const BackwardOnThisThread here;
   const auto gradients =
       torch::autograd::grad({state.output}, {operands.q, operands.k, operands.v}, {operands.grad_o}, keep_state);
   return {.dq = gradients[0], .dk = gradients[1], .dv = gradients[2]};
 }
 
+TBENCH_REGISTER(AttentionImpl, {.name = "naive",
+                                .order = 10,
+                                .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
+                                .has_deterministic_mode = false,
+                                .score_matrices = 2,
+                                .kernel_mark = {},
+                                .unsupported_reason = nullptr,
+                                .prepare = &prepare,
+                                .forward = &forward,
+                                .backward = &backward});
+
 }  // namespace
-
-AttentionImpl naive_attention_impl() {
-  return {.name = "naive",
-          .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
-          .has_deterministic_mode = false,
-          .score_matrices = 2,
-          .kernel_mark = {},
-          .unsupported_reason = nullptr,
-          .prepare = &prepare_naive,
-          .forward = &naive_forward,
-          .backward = &naive_backward};
-}
-
-}  // namespace tbench::model
+}  // namespace tbench::model::backends::naive

@@ -21,7 +21,7 @@
 #include "model/layers/flash_attention.hpp"
 #include "model/torch/scopes.hpp"
 
-namespace tbench::model {
+namespace tbench::model::backends::sdpa {
 namespace {
 
 /// Keeps what ATen would have printed.
@@ -174,42 +174,38 @@ AttentionGradients cudnn_backward(const AttentionOperands& operands, const Atten
   return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
 }
 
+TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_flash",
+                                .order = 30,
+                                .precisions = {Precision::kBf16, Precision::kFp16},
+                                .has_deterministic_mode = true,
+                                .score_matrices = 0,
+                                .kernel_mark = "flash",
+                                .unsupported_reason = &flash_refusal,
+                                .prepare = nullptr,
+                                .forward = &flash_forward_operator,
+                                .backward = &flash_backward_operator});
+
+TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_efficient",
+                                .order = 40,
+                                .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
+                                .has_deterministic_mode = false,
+                                .score_matrices = 0,
+                                .kernel_mark = "fmha",
+                                .unsupported_reason = &efficient_refusal,
+                                .prepare = nullptr,
+                                .forward = &efficient_forward,
+                                .backward = &efficient_backward});
+
+TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_cudnn",
+                                .order = 50,
+                                .precisions = {Precision::kBf16, Precision::kFp16},
+                                .has_deterministic_mode = false,
+                                .score_matrices = 0,
+                                .kernel_mark = "cudnn",
+                                .unsupported_reason = &cudnn_refusal,
+                                .prepare = nullptr,
+                                .forward = &cudnn_forward,
+                                .backward = &cudnn_backward});
+
 }  // namespace
-
-AttentionImpl sdpa_flash_attention_impl() {
-  return {.name = "sdpa_flash",
-          .precisions = {Precision::kBf16, Precision::kFp16},
-          .has_deterministic_mode = true,
-          .score_matrices = 0,
-          .kernel_mark = "flash",
-          .unsupported_reason = &flash_refusal,
-          .prepare = nullptr,
-          .forward = &flash_forward_operator,
-          .backward = &flash_backward_operator};
-}
-
-AttentionImpl sdpa_efficient_attention_impl() {
-  return {.name = "sdpa_efficient",
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .has_deterministic_mode = false,
-          .score_matrices = 0,
-          .kernel_mark = "fmha",
-          .unsupported_reason = &efficient_refusal,
-          .prepare = nullptr,
-          .forward = &efficient_forward,
-          .backward = &efficient_backward};
-}
-
-AttentionImpl sdpa_cudnn_attention_impl() {
-  return {.name = "sdpa_cudnn",
-          .precisions = {Precision::kBf16, Precision::kFp16},
-          .has_deterministic_mode = false,
-          .score_matrices = 0,
-          .kernel_mark = "cudnn",
-          .unsupported_reason = &cudnn_refusal,
-          .prepare = nullptr,
-          .forward = &cudnn_forward,
-          .backward = &cudnn_backward};
-}
-
-}  // namespace tbench::model
+}  // namespace tbench::model::backends::sdpa

@@ -25,7 +25,7 @@ constexpr std::int64_t kAutocastContext = 16, kAutocastBatch = 1;
 
 /// The layers of `eager`, each under its name.
 ModelImpl marked_eager_impl() {
-  ModelImpl impl = eager_impl();
+  ModelImpl impl = model_impls().at("eager");
   impl.ops.embedding = [](const at::Tensor& weight, const at::Tensor& tokens) {
     const LayerMark mark{"embedding"};
     return eager_embedding(weight, tokens);
@@ -90,7 +90,7 @@ ModelConfig step_config(const AutocastConfig& config) {
 class TransformerAutocast final : public OperationCase {
  public:
   explicit TransformerAutocast(const AutocastConfig& config)
-      : OperationCase{config.device}, config_{config}, step_{step_config(config)}, impl_{eager_impl()} {}
+      : OperationCase{config.device}, config_{config}, step_{step_config(config)}, impl_{model_impls().at("eager")} {}
 
   std::optional<std::string> unsupported_reason() const override { return autocast_unsupported_reason(config_); }
   std::int64_t min_bytes() const override { return model_min_bytes(step_.size, step_.pass); }
