@@ -40,7 +40,7 @@ def broken(root, page):
         if not (page.parent / target).exists():
             yield f"the link to '{target}' leads nowhere"
     for path in PATH.findall(text):
-        if not any(root.glob(path.rstrip("/"))):
+        if not any(root.glob(path.rstrip("/").replace("NAME", "*"))):
             yield f"there is no '{path}'"
 
 
