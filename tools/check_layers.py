@@ -55,19 +55,6 @@ LAYERS = {
 MAX_STEMS = 16
 # Folders that include each other in circles, by layer. A folder that is in no cycle any more has to leave the list.
 CYCLES = {
-    "kernels": {
-        "src/kernels/attention",
-        "src/kernels/attention/common",
-        "src/kernels/attention/instances",
-        "src/kernels/attention/sm90/bwd_common",
-        "src/kernels/attention/sm90/bwd_persistent",
-        "src/kernels/attention/sm90/bwd_split",
-        "src/kernels/attention/sm90/common",
-        "src/kernels/attention/sm90/fwd",
-        "src/kernels/attention/sm90_tf32/bwd",
-        "src/kernels/attention/sm90_tf32/common",
-        "src/kernels/attention/sm90_tf32/fwd",
-    },
     "results": {
         "src/results",
         "src/results/disk",

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "tbench/core/enums.hpp"
-#include "tbench/kernels/attention.hpp"
+#include "tbench/kernels/attention_problem.hpp"
 
 namespace tbench::kernels {
 

@@ -1,4 +1,4 @@
-// The public functions: check the arguments, plan the problem for the device, and call the instance of its precision.
+// The public functions: check the problem and the arguments, and launch what the plan selected.
 #include "tbench/kernels/attention.hpp"
 
 #include <fmt/format.h>
@@ -10,14 +10,8 @@
 #include <tuple>
 
 #include "kernels/attention/common/device_limits.hpp"
-#include "kernels/attention/common/launch.hpp"
-#include "kernels/attention/common/plan_32bit.hpp"
-#include "kernels/attention/instances/launch.hpp"
-#include "kernels/attention/sm90/bwd_common/config.hpp"
-#include "kernels/attention/sm90/fwd/config.hpp"
-#include "kernels/attention/sm90_tf32/bwd/config.hpp"
-#include "kernels/attention/sm90_tf32/fwd/config.hpp"
-#include "tbench/cuda/error.hpp"
+#include "kernels/attention/plan.hpp"
+#include "kernels/attention/sm80/unsupported.hpp"
 
 namespace tbench::kernels {
 namespace {
@@ -40,34 +34,103 @@ std::optional<std::string> extent_problem(const AttentionShape& shape) {
   return std::nullopt;
 }
 
-void require_none(const std::optional<std::string>& reason) {
-  if (reason) throw std::invalid_argument{"attention: " + *reason};
+/// Calls `function.operator()<P>()` for the precision P.
+template <class Function>
+void with_precision(Precision precision, const Function& function) {
+  switch (precision) {
+    case Precision::kBf16:
+      return function.template operator()<Precision::kBf16>();
+    case Precision::kFp16:
+      return function.template operator()<Precision::kFp16>();
+    case Precision::kTf32:
+      return function.template operator()<Precision::kTf32>();
+    case Precision::kFp32:
+      return function.template operator()<Precision::kFp32>();
+  }
 }
 
-sm80::FwdPlan plan_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? sm80::plan_forward_16bit(problem, limits)
-                                     : sm80::plan_forward_32bit(problem, limits);
+TensorLayout layout_of(const TensorView& view) {
+  constexpr std::uintptr_t kMaxAlignment = 16;
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(view.data) | kMaxAlignment;
+  return {.strides = view.strides, .alignment = static_cast<int>(address & (~address + 1))};
 }
 
-sm80::BwdPlan plan_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? sm80::plan_backward_16bit(problem, limits)
-                                     : sm80::plan_backward_32bit(problem, limits);
+/// Whether the arguments of a call are those that its plan was made for.
+class ArgumentCheck {
+ public:
+  explicit ArgumentCheck(std::string_view function) : function_{function} {}
+
+  void tensor(std::string_view name, const TensorView& view, const TensorLayout& planned) const {
+    const TensorLayout layout = layout_of(view);
+    if (layout.strides != planned.strides) {
+      throw std::invalid_argument{
+          fmt::format("{}: {} has strides {{{}}}, the plan was made for {{{}}}; make a new plan", function_, name,
+                      fmt::join(layout.strides, ", "), fmt::join(planned.strides, ", "))};
+    }
+    if (layout.alignment < planned.alignment) {
+      throw std::invalid_argument{
+          fmt::format("{}: {} is aligned to {} bytes, the plan was made for {}; make a new plan", function_, name,
+                      layout.alignment, planned.alignment)};
+    }
+  }
+
+  void workspace(const AttentionPlan& plan, const void* workspace) const {
+    if (plan.workspace_bytes() == 0 || workspace != nullptr) return;
+    throw std::invalid_argument{
+        fmt::format("{}: workspace is null: the plan needs {} bytes, AttentionPlan::workspace_bytes()", function_,
+                    plan.workspace_bytes())};
+  }
+
+ private:
+  std::string_view function_;
+};
+
+template <class Pass>
+const Pass& pass_of(const AttentionPlan& plan, std::string_view function) {
+  if (const Pass* const pass = std::get_if<Pass>(&plan.state().pass)) return *pass;
+  throw std::invalid_argument{fmt::format("{0}: the plan is of the other pass; make one with plan_{0}()", function)};
 }
 
-bool has_sm90_kernels(const DeviceLimits& limits) { return runs_sm90a(limits, built_architectures()); }
+/// Launches what a plan selected, on one path.
+struct ForwardLauncher {
+  const AttentionPlan::State& plan;
+  const AttentionForward& arguments;
+  cudaStream_t stream;
 
-std::optional<sm90::FwdPlan> choose_sm90_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return has_sm90_kernels(limits) ? sm90::choose_forward(problem, limits) : std::nullopt;
-}
+  void operator()(const sm80::FwdPlan& pass) const {
+    with_precision(plan.problem.precision, [&]<Precision kPrecision>() {
+      sm80::launch_forward<kPrecision>(plan.problem, pass, arguments, stream);
+    });
+  }
+  void operator()(const sm90::FwdPlan& pass) const {
+    const bool is_bf16 = plan.problem.precision == Precision::kBf16;
+    (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
+             : &sm90::launch_forward<Precision::kFp16>)(plan.problem, arguments, pass, plan.limits, stream);
+  }
+  void operator()(const sm90_tf32::FwdPlan& pass) const {
+    sm90_tf32::launch_forward(plan.problem, arguments, pass, plan.limits, stream);
+  }
+};
 
-std::optional<sm90_tf32::FwdPlan> choose_sm90_tf32_forward(const AttentionProblem& problem,
-                                                           const DeviceLimits& limits) {
-  return has_sm90_kernels(limits) ? sm90_tf32::choose_forward(problem, limits) : std::nullopt;
-}
+struct BackwardLauncher {
+  const AttentionPlan::State& plan;
+  const AttentionBackward& arguments;
+  cudaStream_t stream;
 
-std::optional<sm90::BwdPlan> choose_sm90_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return has_sm90_kernels(limits) ? sm90::choose_backward(problem, limits) : std::nullopt;
-}
+  void operator()(const sm80::BwdPlan& pass) const {
+    with_precision(plan.problem.precision, [&]<Precision kPrecision>() {
+      sm80::launch_backward<kPrecision>(plan.problem, pass, arguments, stream);
+    });
+  }
+  void operator()(const sm90::BwdPlan& pass) const {
+    const bool is_bf16 = plan.problem.precision == Precision::kBf16;
+    (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
+             : &sm90::launch_backward<Precision::kFp16>)(plan.problem, arguments, pass, plan.limits, stream);
+  }
+  void operator()(const sm90_tf32::BwdPlan& pass) const {
+    sm90_tf32::launch_backward(plan.problem, arguments, pass, stream);
+  }
+};
 
 }  // namespace
 
@@ -85,79 +148,73 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
     return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
   }
   if (auto reason = extent_problem(problem.shape)) return reason;
-  return (is_16bit(problem.precision) ? &sm80::unsupported_16bit_reason : &sm80::unsupported_32bit_reason)(problem,
-                                                                                                           limits);
+  return sm80::unsupported_reason(problem, limits);
 }
 
-std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const std::size_t bytes = plan_forward(problem, limits).workspace_bytes;
-  if (!has_sm90_kernels(limits)) return bytes;
-  // Only the launch knows whether TMA supports the views, so the workspace holds the maximum of all paths.
-  return std::max(
-      {bytes, sm90::forward_workspace_bytes(problem, limits), sm90_tf32::forward_workspace_bytes(problem, limits)});
+bool operator==(const AttentionProblem& a, const AttentionProblem& b) {
+  const auto members = [](const AttentionProblem& problem) {
+    const AttentionShape& shape = problem.shape;
+    return std::tie(shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim, shape.causal,
+                    problem.precision, problem.scale, problem.deterministic, problem.layout);
+  };
+  return members(a) == members(b);
 }
 
-void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
-  const DeviceLimits limits = current_device_limits();
-  require_none(attention_unsupported_reason(problem, limits));
-  require_none(
-      missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
-  if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::supports_layout(problem, arguments)) {
-    const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
-                    : &sm90::launch_forward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
-  }
-  if (const auto choice = choose_sm90_tf32_forward(problem, limits);
-      choice && sm90_tf32::supports_layout(problem, arguments)) {
-    return sm90_tf32::launch_forward(problem, arguments, *choice, limits, stream);
-  }
-  const sm80::FwdPlan plan = plan_forward(problem, limits);
-  switch (problem.precision) {
-    case Precision::kBf16:
-      return sm80::launch_forward<Precision::kBf16>(problem, plan, arguments, stream);
-    case Precision::kFp16:
-      return sm80::launch_forward<Precision::kFp16>(problem, plan, arguments, stream);
-    case Precision::kTf32:
-      return sm80::launch_forward<Precision::kTf32>(problem, plan, arguments, stream);
-    case Precision::kFp32:
-      return sm80::launch_forward<Precision::kFp32>(problem, plan, arguments, stream);
-  }
+AttentionLayout layout_of(const AttentionForward& arguments) {
+  return {.q = layout_of(arguments.q),
+          .k = layout_of(arguments.k),
+          .v = layout_of(arguments.v),
+          .o = layout_of(arguments.o)};
 }
 
-std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const std::size_t bytes = plan_backward(problem, limits).workspace.bytes();
-  if (!has_sm90_kernels(limits)) return bytes;
-  // Only the launch knows whether TMA supports the views, as in the forward pass.
-  return std::max(
-      {bytes, sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits)});
+AttentionLayout layout_of(const AttentionBackward& arguments) {
+  return {.q = layout_of(arguments.q),
+          .k = layout_of(arguments.k),
+          .v = layout_of(arguments.v),
+          .o = layout_of(arguments.o),
+          .grad_o = layout_of(arguments.grad_o),
+          .dq = layout_of(arguments.dq),
+          .dk = layout_of(arguments.dk),
+          .dv = layout_of(arguments.dv)};
 }
 
-void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  const DeviceLimits limits = current_device_limits();
-  require_none(attention_unsupported_reason(problem, limits));
-  require_none(
-      missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
-  if (const auto choice = choose_sm90_backward(problem, limits);
-      choice && sm90::supports_layout(problem, arguments, *choice)) {
-    const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
-                    : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
-  }
-  if (has_sm90_kernels(limits) && sm90_tf32::takes_backward(problem, limits) &&
-      sm90_tf32::supports_layout(problem, arguments)) {
-    return sm90_tf32::launch_backward(problem, arguments, stream);
-  }
-  const sm80::BwdPlan plan = plan_backward(problem, limits);
-  switch (problem.precision) {
-    case Precision::kBf16:
-      return sm80::launch_backward<Precision::kBf16>(problem, plan, arguments, stream);
-    case Precision::kFp16:
-      return sm80::launch_backward<Precision::kFp16>(problem, plan, arguments, stream);
-    case Precision::kTf32:
-      return sm80::launch_backward<Precision::kTf32>(problem, plan, arguments, stream);
-    case Precision::kFp32:
-      return sm80::launch_backward<Precision::kFp32>(problem, plan, arguments, stream);
-  }
+AttentionLayout contiguous_layout(const AttentionShape& shape) {
+  const auto contiguous = [&shape](std::int64_t seq) {
+    return TensorLayout{.strides = {shape.heads * seq * shape.head_dim, seq * shape.head_dim, shape.head_dim},
+                        .alignment = 16};
+  };
+  const TensorLayout queries = contiguous(shape.seq_q), keys = contiguous(shape.seq_kv);
+  return {.q = queries, .k = keys, .v = keys, .o = queries, .grad_o = queries, .dq = queries, .dk = keys, .dv = keys};
+}
+
+void attention_forward(const AttentionPlan& plan, const AttentionForward& arguments, cudaStream_t stream) {
+  constexpr std::string_view kFunction = "attention_forward";
+  const FwdPlan& pass = pass_of<FwdPlan>(plan, kFunction);
+  const AttentionLayout& layout = plan.problem().layout;
+  const ArgumentCheck check{kFunction};
+  check.tensor("q", arguments.q, layout.q);
+  check.tensor("k", arguments.k, layout.k);
+  check.tensor("v", arguments.v, layout.v);
+  check.tensor("o", arguments.o, layout.o);
+  check.workspace(plan, arguments.workspace);
+  std::visit(ForwardLauncher{plan.state(), arguments, stream}, pass);
+}
+
+void attention_backward(const AttentionPlan& plan, const AttentionBackward& arguments, cudaStream_t stream) {
+  constexpr std::string_view kFunction = "attention_backward";
+  const BwdPlan& pass = pass_of<BwdPlan>(plan, kFunction);
+  const AttentionLayout& layout = plan.problem().layout;
+  const ArgumentCheck check{kFunction};
+  check.tensor("q", arguments.q, layout.q);
+  check.tensor("k", arguments.k, layout.k);
+  check.tensor("v", arguments.v, layout.v);
+  check.tensor("o", arguments.o, layout.o);
+  check.tensor("grad_o", arguments.grad_o, layout.grad_o);
+  check.tensor("dq", arguments.dq, layout.dq);
+  check.tensor("dk", arguments.dk, layout.dk);
+  check.tensor("dv", arguments.dv, layout.dv);
+  check.workspace(plan, arguments.workspace);
+  std::visit(BackwardLauncher{plan.state(), arguments, stream}, pass);
 }
 
 }  // namespace tbench::kernels

@@ -40,8 +40,10 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
                        const kernels::NormShape& norm) {
   const kernels::DeviceLimits limits = kernels::current_device_limits();
   const bool has_backward = config.pass != Pass::kForward;
-  std::size_t workspace = kernels::attention_forward_workspace_bytes(attention, limits);
-  if (has_backward) workspace = std::max(workspace, kernels::attention_backward_workspace_bytes(attention, limits));
+  kernels::AttentionProblem contiguous = attention;  // whose workspace is that of any layout
+  contiguous.layout = kernels::contiguous_layout(attention.shape);
+  std::size_t workspace = plan_attention_forward(contiguous, limits).workspace_bytes();
+  if (has_backward) workspace = std::max(workspace, plan_attention_backward(contiguous, limits).workspace_bytes());
   return {.batch = config.batch,
           .context = config.context,
           .d_model = config.size.d_model,
@@ -99,6 +101,16 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
       buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
   allocate();
+  plan_attention();
+}
+
+void FusedPasses::plan_attention() {
+  const kernels::DeviceLimits limits = kernels::current_device_limits();
+  attention_.layout = layout_of(forward_arguments(buffers_.layers.front()));
+  attention_forward_plan_ = plan_attention_forward(attention_, limits);
+  if (!extents_.has_backward) return;
+  attention_.layout = layout_of(backward_arguments(/*layer=*/0));
+  attention_backward_plan_ = plan_attention_backward(attention_, limits);
 }
 
 Linear FusedPasses::linear(std::int64_t in, std::int64_t out) const {

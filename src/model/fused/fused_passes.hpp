@@ -68,6 +68,10 @@ class FusedPasses final : public ModelPasses {
   void forward(const at::Tensor& tokens);
   void forward_layer(std::size_t layer);
   void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
+  /// Plans the passes of all layers, whose tensors have one layout.
+  void plan_attention();
+  [[nodiscard]] kernels::AttentionForward forward_arguments(const LayerBuffers& buffers) const;
+  [[nodiscard]] kernels::AttentionBackward backward_arguments(std::size_t layer) const;
   void feed_forward(const LayerBuffers& buffers, const LayerWeights& weights);
   /// Normalises x + branch, which is written to `sum`; where `sum` is null, normalises x.
   void norm(const float* x, const float* weight, float* sum, void* normed, float* rstd);
@@ -119,6 +123,7 @@ class FusedPasses final : public ModelPasses {
   Precision storage_;  // kBf16, kFp16 or kFp32
   at::ScalarType dtype_;
   kernels::AttentionProblem attention_;
+  std::optional<kernels::AttentionPlan> attention_forward_plan_, attention_backward_plan_;  // of every layer
   kernels::NormShape norm_;
   RopeTable rope_;
   std::vector<at::Tensor> copies_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -55,6 +56,22 @@ at::Tensor workspace_of(std::size_t bytes, const at::Tensor& like) {
 
 void* pointer_to(const at::Tensor& workspace) { return workspace.defined() ? workspace.data_ptr() : nullptr; }
 
+/// Plans that a thread has made last. The layers and steps of a model repeat one problem, so that each pass is planned
+/// once; operands of another shape or layout make a new plan.
+using MakePlan = kernels::AttentionPlan(const kernels::AttentionProblem&, const kernels::DeviceLimits&);
+template <MakePlan kMakePlan>
+kernels::AttentionPlan plan_once(const kernels::AttentionProblem& problem) {
+  struct Made {
+    kernels::DeviceLimits limits;
+    kernels::AttentionPlan plan;
+  };
+  thread_local std::optional<Made> last;
+  const kernels::DeviceLimits limits = kernels::current_device_limits();
+  if (!last || last->limits != limits || !(last->plan.problem() == problem))
+    last = Made{limits, kMakePlan(problem, limits)};
+  return last->plan;
+}
+
 class FlashFunction final : public torch::autograd::Function<FlashFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
@@ -93,19 +110,16 @@ FlashOutput flash_forward(const at::Tensor& q, const at::Tensor& k, const at::Te
   check_operand("q", q, options.precision);
   check_operand("k", k, options.precision);
   check_operand("v", v, options.precision);
-  const kernels::AttentionProblem problem = problem_of(q, k, options);
+  kernels::AttentionProblem problem = problem_of(q, k, options);
   FlashOutput output{.o = at::empty_like(q),
                      .lse = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
-  const at::Tensor workspace =
-      workspace_of(kernels::attention_forward_workspace_bytes(problem, kernels::current_device_limits()), q);
-  kernels::attention_forward(problem,
-                             {.q = view_of(q),
-                              .k = view_of(k),
-                              .v = view_of(v),
-                              .o = view_of(output.o),
-                              .lse = output.lse.data_ptr<float>(),
-                              .workspace = pointer_to(workspace)},
-                             c10::cuda::getCurrentCUDAStream());
+  kernels::AttentionForward arguments{
+      .q = view_of(q), .k = view_of(k), .v = view_of(v), .o = view_of(output.o), .lse = output.lse.data_ptr<float>()};
+  problem.layout = kernels::layout_of(arguments);
+  const kernels::AttentionPlan plan = plan_once<&kernels::plan_attention_forward>(problem);
+  const at::Tensor workspace = workspace_of(plan.workspace_bytes(), q);
+  arguments.workspace = pointer_to(workspace);
+  kernels::attention_forward(plan, arguments, c10::cuda::getCurrentCUDAStream());
   return output;
 }
 
@@ -115,24 +129,24 @@ FlashGradients flash_backward(const at::Tensor& grad_o, const at::Tensor& q, con
   check_operand("k", k, options.precision);
   check_operand("v", v, options.precision);
   check_operand("o", output.o, options.precision);
-  const kernels::AttentionProblem problem = problem_of(q, k, options);
+  kernels::AttentionProblem problem = problem_of(q, k, options);
   const at::Tensor dense_grad_o = grad_o.stride(-1) == 1 ? grad_o : grad_o.contiguous();
   check_operand("grad_o", dense_grad_o, options.precision);
   FlashGradients gradients{.dq = at::empty_like(q), .dk = at::empty_like(k), .dv = at::empty_like(v)};
-  const at::Tensor workspace =
-      workspace_of(kernels::attention_backward_workspace_bytes(problem, kernels::current_device_limits()), q);
-  kernels::attention_backward(problem,
-                              {.q = view_of(q),
-                               .k = view_of(k),
-                               .v = view_of(v),
-                               .o = view_of(output.o),
-                               .lse = output.lse.data_ptr<float>(),
-                               .grad_o = view_of(dense_grad_o),
-                               .dq = view_of(gradients.dq),
-                               .dk = view_of(gradients.dk),
-                               .dv = view_of(gradients.dv),
-                               .workspace = pointer_to(workspace)},
-                              c10::cuda::getCurrentCUDAStream());
+  kernels::AttentionBackward arguments{.q = view_of(q),
+                                       .k = view_of(k),
+                                       .v = view_of(v),
+                                       .o = view_of(output.o),
+                                       .lse = output.lse.data_ptr<float>(),
+                                       .grad_o = view_of(dense_grad_o),
+                                       .dq = view_of(gradients.dq),
+                                       .dk = view_of(gradients.dk),
+                                       .dv = view_of(gradients.dv)};
+  problem.layout = kernels::layout_of(arguments);
+  const kernels::AttentionPlan plan = plan_once<&kernels::plan_attention_backward>(problem);
+  const at::Tensor workspace = workspace_of(plan.workspace_bytes(), q);
+  arguments.workspace = pointer_to(workspace);
+  kernels::attention_backward(plan, arguments, c10::cuda::getCurrentCUDAStream());
   return gradients;
 }
 

@@ -55,43 +55,53 @@ const char* unsupported(const tbench_attention_problem* problem) {
   return reason ? kept(*reason) : nullptr;
 }
 
+kernels::AttentionProblem contiguous(const tbench_attention_problem& problem) {
+  kernels::AttentionProblem all = problem_of(problem);
+  all.layout = kernels::contiguous_layout(all.shape);
+  return all;
+}
+
 std::int64_t forward_bytes(const tbench_attention_problem* problem) {
   return static_cast<std::int64_t>(
-      kernels::attention_forward_workspace_bytes(problem_of(*problem), kernels::current_device_limits()));
+      plan_attention_forward(contiguous(*problem), kernels::current_device_limits()).workspace_bytes());
 }
 
 std::int64_t backward_bytes(const tbench_attention_problem* problem) {
   return static_cast<std::int64_t>(
-      kernels::attention_backward_workspace_bytes(problem_of(*problem), kernels::current_device_limits()));
+      plan_attention_backward(contiguous(*problem), kernels::current_device_limits()).workspace_bytes());
 }
 
 const char* forward(const tbench_attention_problem* problem, const tbench_attention_forward* in) {
   return caught([&] {
-    kernels::attention_forward(problem_of(*problem),
-                               {.q = view_of(in->q),
-                                .k = view_of(in->k),
-                                .v = view_of(in->v),
-                                .o = view_of(in->o),
-                                .lse = static_cast<float*>(in->lse.data),
-                                .workspace = in->launch.workspace},
-                               static_cast<cudaStream_t>(in->launch.stream));
+    const kernels::AttentionForward arguments{.q = view_of(in->q),
+                                              .k = view_of(in->k),
+                                              .v = view_of(in->v),
+                                              .o = view_of(in->o),
+                                              .lse = static_cast<float*>(in->lse.data),
+                                              .workspace = in->launch.workspace};
+    kernels::AttentionProblem all = problem_of(*problem);
+    all.layout = layout_of(arguments);
+    attention_forward(plan_attention_forward(all, kernels::current_device_limits()), arguments,
+                      static_cast<cudaStream_t>(in->launch.stream));
   });
 }
 
 const char* backward(const tbench_attention_problem* problem, const tbench_attention_backward* in) {
   return caught([&] {
-    kernels::attention_backward(problem_of(*problem),
-                                {.q = view_of(in->q),
-                                 .k = view_of(in->k),
-                                 .v = view_of(in->v),
-                                 .o = view_of(in->o),
-                                 .lse = static_cast<const float*>(in->lse.data),
-                                 .grad_o = view_of(in->grad_o),
-                                 .dq = view_of(in->dq),
-                                 .dk = view_of(in->dk),
-                                 .dv = view_of(in->dv),
-                                 .workspace = in->launch.workspace},
-                                static_cast<cudaStream_t>(in->launch.stream));
+    const kernels::AttentionBackward arguments{.q = view_of(in->q),
+                                               .k = view_of(in->k),
+                                               .v = view_of(in->v),
+                                               .o = view_of(in->o),
+                                               .lse = static_cast<const float*>(in->lse.data),
+                                               .grad_o = view_of(in->grad_o),
+                                               .dq = view_of(in->dq),
+                                               .dk = view_of(in->dk),
+                                               .dv = view_of(in->dv),
+                                               .workspace = in->launch.workspace};
+    kernels::AttentionProblem all = problem_of(*problem);
+    all.layout = layout_of(arguments);
+    attention_backward(plan_attention_backward(all, kernels::current_device_limits()), arguments,
+                       static_cast<cudaStream_t>(in->launch.stream));
   });
 }
 

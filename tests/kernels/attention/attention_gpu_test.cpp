@@ -167,8 +167,8 @@ TEST(AttentionLaunchOnGpu, RefusesWhatIsUnsupported) {
   if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
   const AttentionProblem problem = attention_problem(
       {.batch = 1, .heads = 1, .seq_q = 8, .seq_kv = 8, .head_dim = 72, .causal = true}, Precision::kBf16);
-  EXPECT_THROW(attention_forward(problem, {}, nullptr), std::invalid_argument);
-  EXPECT_THROW(attention_backward(problem, {}, nullptr), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(plan_attention_forward(problem, current_device_limits())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(plan_attention_backward(problem, current_device_limits())), std::invalid_argument);
 }
 
 }  // namespace

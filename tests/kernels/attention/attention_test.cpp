@@ -1,4 +1,4 @@
-// Refusals of the launch functions, decided without a GPU.
+// Refusals and workspaces, decided without a GPU.
 #include "tbench/kernels/attention.hpp"
 
 #include <gmock/gmock.h>
@@ -21,6 +21,16 @@ constexpr DeviceLimits kHopper{
 AttentionProblem problem_of(std::int64_t head_dim, Precision precision) {
   return attention_problem({.batch = 2, .heads = 3, .seq_q = 129, .seq_kv = 129, .head_dim = head_dim, .causal = true},
                            precision);
+}
+
+/// Bytes of the workspace for contiguous tensors.
+std::size_t forward_bytes(AttentionProblem problem, const DeviceLimits& limits) {
+  problem.layout = contiguous_layout(problem.shape);
+  return plan_attention_forward(problem, limits).workspace_bytes();
+}
+std::size_t backward_bytes(AttentionProblem problem, const DeviceLimits& limits) {
+  problem.layout = contiguous_layout(problem.shape);
+  return plan_attention_backward(problem, limits).workspace_bytes();
 }
 
 std::optional<std::string> refusal(const AttentionProblem& problem) {
@@ -157,8 +167,8 @@ TEST(KnownGpus, HaveAPlanForEveryKernelOrAReason) {
           EXPECT_EQ(gpu.limits.shared_bytes_per_block, 99 * kKibi) << gpu.name << ": " << *reason;
           continue;
         }
-        EXPECT_NO_THROW(static_cast<void>(attention_forward_workspace_bytes(problem, gpu.limits))) << gpu.name;
-        EXPECT_NO_THROW(static_cast<void>(attention_backward_workspace_bytes(problem, gpu.limits))) << gpu.name;
+        EXPECT_NO_THROW(static_cast<void>(forward_bytes(problem, gpu.limits))) << gpu.name;
+        EXPECT_NO_THROW(static_cast<void>(backward_bytes(problem, gpu.limits))) << gpu.name;
       }
     }
   }
@@ -211,8 +221,8 @@ TEST(AttentionForwardWorkspace, IsOfTheDeviceThatIsGiven) {
   problem.shape.batch = problem.shape.heads = 1;
   DeviceLimits half = kHopper;
   half.multiprocessors = 66;
-  EXPECT_GT(attention_forward_workspace_bytes(problem, kHopper), 0U);
-  EXPECT_EQ(attention_forward_workspace_bytes(problem, half), 0U);  // 64 tiles are more than half of the 66 SMs
+  EXPECT_GT(forward_bytes(problem, kHopper), 0U);
+  EXPECT_EQ(forward_bytes(problem, half), 0U);  // 64 tiles are more than half of the 66 SMs
 }
 
 TEST(AttentionForwardWorkspace, HoldsValuesOnceMoreForTf32OnHopper) {
@@ -220,18 +230,9 @@ TEST(AttentionForwardWorkspace, HoldsValuesOnceMoreForTf32OnHopper) {
   AttentionProblem problem = problem_of(64, Precision::kTf32);
   problem.shape.seq_q = problem.shape.seq_kv = 8000;
   // 6 heads with 63 tiles of 128 keys by 64 columns each, and the counter
-  EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 6u * 63 * 128 * 64 * 4 + 256);
+  EXPECT_EQ(forward_bytes(problem, kHopper), 6u * 63 * 128 * 64 * 4 + 256);
   problem.precision = Precision::kFp32;
-  EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 0U);
-}
-
-TEST(MissingWorkspaceReason, NamesThePassTheBytesAndTheFunctionThatSaysThem) {
-  const char workspace{};
-  EXPECT_EQ(missing_workspace_reason("forward", 0, nullptr), std::nullopt);
-  EXPECT_EQ(missing_workspace_reason("forward", 256, &workspace), std::nullopt);
-  EXPECT_EQ(
-      missing_workspace_reason("backward", 256, nullptr),
-      "workspace is null: the backward pass of this problem needs 256 bytes, attention_backward_workspace_bytes()");
+  EXPECT_EQ(forward_bytes(problem, kHopper), 0U);
 }
 
 TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
@@ -246,7 +247,7 @@ TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
         problem.shape.seq_kv = seq;
         problem.shape.causal = causal;
         if (causal) problem.shape.seq_q = seq;
-        most = std::max(most, attention_forward_workspace_bytes(problem, ampere));
+        most = std::max(most, forward_bytes(problem, ampere));
       }
     }
     const bool divides = (precision == Precision::kBf16 || precision == Precision::kFp16) && head_dim <= 128;
@@ -262,10 +263,10 @@ TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearl
     for (const bool deterministic : {false, true}) {
       AttentionProblem problem = problem_of(head_dim, precision);
       problem.deterministic = deterministic;
-      const std::size_t bytes = attention_backward_workspace_bytes(problem, kHopper);
-      EXPECT_EQ(attention_backward_workspace_bytes(problem, kHopper), bytes);
+      const std::size_t bytes = backward_bytes(problem, kHopper);
+      EXPECT_EQ(backward_bytes(problem, kHopper), bytes);
       problem.shape.seq_q = problem.shape.seq_kv = 65536;
-      const std::size_t long_bytes = attention_backward_workspace_bytes(problem, kHopper);
+      const std::size_t long_bytes = backward_bytes(problem, kHopper);
       const auto elements = static_cast<std::size_t>(2 * 3 * 65536 * head_dim);
       EXPECT_LE(long_bytes, elements * 4 * 3 + (std::size_t{64} << 20U));
       EXPECT_GE(long_bytes, bytes);

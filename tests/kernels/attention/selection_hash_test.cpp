@@ -12,13 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention/common/plan_16bit.hpp"
-#include "kernels/attention/common/plan_32bit.hpp"
-#include "kernels/attention/sm90/bwd_common/config.hpp"
-#include "kernels/attention/sm90/fwd/config.hpp"
-#include "kernels/attention/sm90_tf32/bwd/config.hpp"
-#include "kernels/attention/sm90_tf32/fwd/config.hpp"
-#include "tbench/kernels/attention.hpp"
+#include "kernels/attention/heuristics/sm80_bwd.hpp"
+#include "kernels/attention/heuristics/sm80_fwd.hpp"
+#include "kernels/attention/sm80/unsupported.hpp"
+#include "support/selections.hpp"
 
 namespace tbench::kernels {
 namespace {
@@ -99,13 +96,16 @@ int number_of(sm80::BwdAlgorithm method) {
   return 0;
 }
 
-/// kM192 is another config at head_dim 80 than at head_dim 64.
-int number_of(sm90::FwdConfigId tiles, std::int64_t head_dim) {
+/// FwdM128N64 is the only config at head_dim 256.
+int number_of(sm90::FwdConfigId tiles) {
   switch (tiles) {
     case sm90::FwdConfigId::kM128N128:
+    case sm90::FwdConfigId::kM128N64:
       return 1;
-    case sm90::FwdConfigId::kM192:
-      return head_dim == 80 ? 6 : 2;
+    case sm90::FwdConfigId::kM192N128:
+      return 2;
+    case sm90::FwdConfigId::kM192N64:
+      return 6;
     case sm90::FwdConfigId::kM256N64:
       return 3;
     case sm90::FwdConfigId::kM128N64x2:
@@ -138,18 +138,15 @@ bool is_16_bit(const AttentionProblem& problem) {
 
 /// Whether no tiles serve a problem. Independent of the machine code of this build.
 bool is_refused(const AttentionProblem& problem, const DeviceLimits& limits) {
-  if (!is_16_bit(problem)) {
-    return problem.shape.head_dim == 256 || sm80::unsupported_32bit_reason(problem, limits).has_value();
-  }
-  return sm80::unsupported_16bit_reason(problem, limits).has_value();
+  if (!is_16_bit(problem) && problem.shape.head_dim == 256) return true;
+  return sm80::unsupported_reason(problem, limits).has_value();
 }
 
 void add_forward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
-  const sm80::FwdPlan plan =
-      is_16_bit(problem) ? sm80::plan_forward_16bit(problem, limits) : sm80::plan_forward_32bit(problem, limits);
+  const sm80::FwdPlan plan = sm80::plan_forward(problem, limits);
   hash.add(number_of(plan.tiles), plan.split_kv.num_splits, plan.split_kv.keys, plan.workspace_bytes);
   if (const auto choice = sm90::choose_forward(problem, limits)) {
-    hash.add(number_of(choice->tiles, problem.shape.head_dim), choice->counted, choice->in_turns, choice->overlaps);
+    hash.add(number_of(choice->tiles), choice->counted, choice->in_turns, choice->overlaps);
   }
   if (const auto choice = sm90_tf32::choose_forward(problem, limits)) {
     hash.add(1, choice->counted, choice->in_turns);
@@ -158,14 +155,13 @@ void add_forward(Hash& hash, const AttentionProblem& problem, const DeviceLimits
 }
 
 void add_backward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
-  const sm80::BwdPlan plan =
-      is_16_bit(problem) ? sm80::plan_backward_16bit(problem, limits) : sm80::plan_backward_32bit(problem, limits);
+  const sm80::BwdPlan plan = sm80::plan_backward(problem, limits);
   hash.add(number_of(plan.method), plan.splits_warps, plan.heads_first, plan.workspace.delta_bytes,
            plan.workspace.lse_bytes, plan.workspace.dq_sums_bytes);
   if (const auto choice = sm90::choose_backward(problem, limits)) {
     hash.add(number_of(choice->blocks), number_of(choice->sums), choice->shares, choice->is_alone);
   }
-  if (sm90_tf32::takes_backward(problem, limits)) hash.add(1, sm90_tf32::uses_pingpong(problem.shape));
+  if (const auto plan_tf32 = sm90_tf32::select_backward(problem, limits).plan) hash.add(1, plan_tf32->pingpong);
   hash.add(sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits));
 }
 

@@ -11,8 +11,8 @@
 
 #include "emulated/emulator.hpp"
 #include "emulated/exact_head.hpp"
-#include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/sm80/bwd/config.hpp"
 #include "kernels/attention/sm80/fwd/params.cuh"
 #include "support/attention_reference.hpp"
 #include "support/compare_outputs.hpp"

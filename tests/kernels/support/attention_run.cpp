@@ -80,6 +80,14 @@ std::vector<double> values_of(const std::vector<Uncertain>& all) {
   return values;
 }
 
+/// The launch of attention_backward().
+BackwardLaunch planned_backward(const AttentionProblem& problem) {
+  const AttentionPlan plan = plan_attention_backward(problem, current_device_limits());
+  const auto enqueue = [plan](const AttentionProblem& /*problem*/, const AttentionBackward& arguments,
+                              cudaStream_t stream) { attention_backward(plan, arguments, stream); };
+  return {enqueue, plan.workspace_bytes()};
+}
+
 }  // namespace
 
 AttentionProblem attention_problem(const AttentionShape& shape, Precision precision) {
@@ -124,16 +132,18 @@ const ForwardResult& AttentionRun::reference_forward() const {
 
 ForwardResult AttentionRun::forward(std::optional<std::byte> garbage) const {
   ForwardResult result = forward_outputs();
-  const DeviceBytes workspace{attention_forward_workspace_bytes(case_.problem, current_device_limits())};
+  AttentionForward arguments{.q = q_.view(),
+                             .k = k_.view(),
+                             .v = v_.view(),
+                             .o = result.o.view(),
+                             .lse = static_cast<float*>(result.lse.view().data)};
+  AttentionProblem problem = case_.problem;
+  problem.layout = layout_of(arguments);
+  const AttentionPlan plan = plan_attention_forward(problem, current_device_limits());
+  const DeviceBytes workspace{plan.workspace_bytes()};
   poison(workspace, garbage);
-  attention_forward(case_.problem,
-                    {.q = q_.view(),
-                     .k = k_.view(),
-                     .v = v_.view(),
-                     .o = result.o.view(),
-                     .lse = static_cast<float*>(result.lse.view().data),
-                     .workspace = workspace.data()},
-                    nullptr);
+  arguments.workspace = workspace.data();
+  attention_forward(plan, arguments, nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   return result;
 }
@@ -142,24 +152,23 @@ BackwardResult AttentionRun::backward(const BackwardOptions& options) const {
   const ForwardResult& forward = options.forward == nullptr ? reference_forward() : *options.forward;
   const AttentionShape& shape = case_.problem.shape;
   BackwardResult result{.dq = output(shape.seq_q), .dk = output(shape.seq_kv), .dv = output(shape.seq_kv)};
+  AttentionBackward arguments{.q = q_.view(),
+                              .k = k_.view(),
+                              .v = v_.view(),
+                              .o = forward.o.view(),
+                              .lse = static_cast<const float*>(forward.lse.view().data),
+                              .grad_o = grad_o_.view(),
+                              .dq = result.dq.view(),
+                              .dk = result.dk.view(),
+                              .dv = result.dv.view()};
   AttentionProblem problem = case_.problem;
   problem.deterministic = options.deterministic;
-  const BackwardLaunch launch = options.launch.value_or(
-      BackwardLaunch{&attention_backward, attention_backward_workspace_bytes(problem, current_device_limits())});
+  problem.layout = layout_of(arguments);
+  const BackwardLaunch launch = options.launch ? *options.launch : planned_backward(problem);
   const DeviceBytes workspace{launch.workspace_bytes};
   poison(workspace, options.garbage);
-  launch.enqueue(problem,
-                 {.q = q_.view(),
-                  .k = k_.view(),
-                  .v = v_.view(),
-                  .o = forward.o.view(),
-                  .lse = static_cast<const float*>(forward.lse.view().data),
-                  .grad_o = grad_o_.view(),
-                  .dq = result.dq.view(),
-                  .dk = result.dk.view(),
-                  .dv = result.dv.view(),
-                  .workspace = workspace.data()},
-                 nullptr);
+  arguments.workspace = workspace.data();
+  launch.enqueue(problem, arguments, nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   return result;
 }

@@ -47,9 +47,11 @@ constexpr int kMaxLaunches = 64;          // per sample
 class TensorSet {
  public:
   TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
-      : problem_{problem},
-        forward_workspace_{attention_forward_workspace_bytes(problem, current_device_limits())},
-        backward_workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
+      : shape_{problem.shape},
+        forward_plan_{plan_attention_forward(contiguous(problem), current_device_limits())},
+        backward_plan_{plan_attention_backward(contiguous(problem), current_device_limits())},
+        forward_workspace_{forward_plan_.workspace_bytes()},
+        backward_workspace_{backward_plan_.workspace_bytes()} {
     const auto& shape = problem.shape;
     for (int i = 0; i < kTensors; ++i) {
       const std::int64_t rows = is_query_side(i) ? shape.seq_q : shape.seq_kv;
@@ -64,7 +66,7 @@ class TensorSet {
   }
 
   void forward(cudaStream_t stream) const {
-    attention_forward(problem_,
+    attention_forward(forward_plan_,
                       {.q = view(kQ),
                        .k = view(kK),
                        .v = view(kV),
@@ -74,7 +76,7 @@ class TensorSet {
                       stream);
   }
   void backward(cudaStream_t stream) const {
-    attention_backward(problem_,
+    attention_backward(backward_plan_,
                        {.q = view(kQ),
                         .k = view(kK),
                         .v = view(kV),
@@ -98,14 +100,19 @@ class TensorSet {
     return tensor == kQ || tensor == kGradO || tensor == kO || tensor == kDq;
   }
   [[nodiscard]] TensorView view(Tensor tensor) const {
-    const auto& shape = problem_.shape;
-    const std::int64_t seq = is_query_side(tensor) ? shape.seq_q : shape.seq_kv;
+    const std::int64_t seq = is_query_side(tensor) ? shape_.seq_q : shape_.seq_kv;
     return {.data = tensors_[tensor].data(),
-            .strides = {shape.heads * seq * shape.head_dim, seq * shape.head_dim, shape.head_dim}};
+            .strides = {shape_.heads * seq * shape_.head_dim, seq * shape_.head_dim, shape_.head_dim}};
   }
   [[nodiscard]] float* lse() const { return reinterpret_cast<float*>(tensors_[kTensors].data()); }
 
-  AttentionProblem problem_;
+  [[nodiscard]] static AttentionProblem contiguous(AttentionProblem problem) {
+    problem.layout = contiguous_layout(problem.shape);
+    return problem;
+  }
+
+  AttentionShape shape_;
+  AttentionPlan forward_plan_, backward_plan_;
   DeviceBytes forward_workspace_, backward_workspace_;
   std::vector<DeviceBytes> tensors_;
 };
@@ -178,14 +185,14 @@ void print_header() {
 }
 
 void print_cell(const Cell& cell, const std::vector<double>& seconds) {
-  const auto& [shape, precision, scale, deterministic] = cell.problem;
+  const AttentionShape& shape = cell.problem.shape;
   const auto quantile = [&](double q) {
     return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))];
   };
   fmt::print("{:<6} {:>8} {:>5} {:>5} {:>6} {:>6} {:>13} {:<16} {:>9.4f} {:>9.4f} {:>9.4f} {:>8.1f}\n",
-             to_string(precision), shape.head_dim, shape.batch, shape.heads, shape.seq_q, int{shape.causal},
-             int{deterministic}, cell.pass, quantile(0.5) * 1e3, quantile(0.1) * 1e3, quantile(0.9) * 1e3,
-             flop(cell) / quantile(0.5) * 1e-12);
+             to_string(cell.problem.precision), shape.head_dim, shape.batch, shape.heads, shape.seq_q,
+             int{shape.causal}, int{cell.problem.deterministic}, cell.pass, quantile(0.5) * 1e3, quantile(0.1) * 1e3,
+             quantile(0.9) * 1e3, flop(cell) / quantile(0.5) * 1e-12);
   std::fflush(stdout);
 }
 

@@ -98,10 +98,4 @@ bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures) {
          has_entry(architectures, [](std::string_view entry) { return entry.starts_with("9.0a"); });
 }
 
-std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed, const void* workspace) {
-  if (needed == 0 || workspace != nullptr) return std::nullopt;
-  return fmt::format("workspace is null: the {} pass of this problem needs {} bytes, attention_{}_workspace_bytes()",
-                     pass, needed, pass);
-}
-
 }  // namespace tbench::kernels

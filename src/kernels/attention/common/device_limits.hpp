@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "tbench/kernels/attention.hpp"
+#include "tbench/kernels/device_limits.hpp"
 
 namespace tbench::kernels {
 
@@ -41,9 +41,5 @@ class DeviceLimitsCache {
 /// Whether a build for `architectures` runs the sm90 kernels. Only a build with "9.0a" has code in them; in any other
 /// build their launches would do nothing.
 [[nodiscard]] bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures);
-
-/// Returns why a pass, "forward" or "backward", does not run with `workspace`, or nothing if it does.
-[[nodiscard]] std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed,
-                                                                  const void* workspace);
 
 }  // namespace tbench::kernels

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "kernels/attention/common/ptx.cuh"
-#include "tbench/kernels/attention.hpp"
+#include "tbench/kernels/attention_problem.hpp"
 
 namespace tbench::kernels {
 

@@ -8,8 +8,8 @@
 // as they stand they are the left operand of the next product, because the stationary matrix gives their rows.
 #pragma once
 
-#include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/sm80/bwd/config.hpp"
 
 namespace tbench::kernels::sm80 {
 

@@ -1,7 +1,7 @@
 // Launches of the backward kernels of one precision, Precision::TBENCH_PRECISION. CMakeLists.txt compiles this file
 // once per precision.
 #include "kernels/attention/common/launch.cuh"
-#include "kernels/attention/instances/launch.hpp"
+#include "kernels/attention/sm80/bwd/config.hpp"
 #include "kernels/attention/sm80/bwd/kernels_16bit.cuh"
 #include "kernels/attention/sm80/bwd/kernels_fp32.cuh"
 

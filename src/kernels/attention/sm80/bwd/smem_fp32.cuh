@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
-#include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/sm80/bwd/softmax_grad.cuh"
 #include "kernels/attention/sm80/common/mma_tf32.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "kernels/attention/common/injected_fault.cuh"
-#include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/common/softmax.cuh"
 #include "kernels/attention/sm80/common/mma_tf32.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"

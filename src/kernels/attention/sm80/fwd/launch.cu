@@ -1,8 +1,7 @@
 // Launches of the forward kernels of one precision, Precision::TBENCH_PRECISION. CMakeLists.txt compiles this file once
 // per precision.
 #include "kernels/attention/common/launch.cuh"
-#include "kernels/attention/common/plan_32bit.hpp"
-#include "kernels/attention/instances/launch.hpp"
+#include "kernels/attention/sm80/fwd/config.hpp"
 #include "kernels/attention/sm80/fwd/kernel_16bit.cuh"
 #include "kernels/attention/sm80/fwd/kernel_fp32.cuh"
 #include "kernels/attention/sm80/fwd/split_kv_combine.cuh"

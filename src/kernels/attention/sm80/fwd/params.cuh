@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
-#include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/sm80/fwd/config.hpp"
 
 namespace tbench::kernels::sm80 {
 

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "kernels/attention/common/device_limits.hpp"
-#include "kernels/attention/sm90/bwd_persistent/per_head_config.hpp"
-#include "kernels/attention/sm90/bwd_split/config.hpp"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -18,26 +15,6 @@ std::int64_t key_tiles(const AttentionShape& shape) {
 
 /// Number of work tiles: one per K/V tile and head.
 std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
-
-/// Whether the sm90 kernels are faster than the sm80 kernels where kPerHead does not apply. Up to 255 tokens the sm80
-/// kernels' single launch is faster, then the sm90 kernels if they have many CTAs, and from 1,024 tokens on (512 at
-/// head_dim 128) always. At head_dim 256 they are from 64 tokens on; fewer were not measured.
-bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
-  const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv), blocks = item_count(shape);
-  if (shape.head_dim == 256) return tokens >= 64;
-  if (tokens >= (shape.head_dim == 64 ? 1024 : 512)) return true;
-  if (tokens >= 512) return 8 * blocks >= 3 * std::int64_t{multiprocessors};
-  return tokens >= 256 && 3 * blocks >= 2 * std::int64_t{multiprocessors};
-}
-
-/// Whether kPerKvTile is faster than kAtomic. It is for up to two K/V tiles per head; with more it loses (51.7 us with
-/// kAtomic, 60.8 with kPerKvTile on an H100 at head_dim 64, batch 4, 20 heads, 512 tokens, no mask). At head_dim 128 it
-/// also loses where work tiles are fewer than SMs.
-bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
-  constexpr std::int64_t kFewTiles = 2;
-  if (shape.head_dim > 128 || key_tiles(shape) > kFewTiles) return false;
-  return shape.head_dim < 128 || item_count(shape) > multiprocessors;
-}
 
 /// Number of groups of heads. Persistent CTAs get about two work tiles per SM and group, whose Q, dO and dQ sums are 16
 /// MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With one work tile per SM, or one and a half, some
@@ -78,42 +55,19 @@ BwdTileOrder backward_order(const AttentionShape& shape) {
 }
 
 BwdSchedule backward_blocks(const AttentionShape& shape) {
-  // Persistent CTAs are faster up to head_dim 80. In us for one tile per CTA and for persistent CTAs, causal, batch 4:
-  // - head_dim 128, 25 heads, H100: 93.6 and 105.4 at 512 tokens, 224.9 and 237.7 at 1,024
-  // - head_dim 80, 32 heads, H200: 72.6 and 67.1 at 512 tokens, 187.9 and 175.7 at 1,024
   return shape.head_dim <= 80 ? BwdSchedule::kPersistent : BwdSchedule::kOneTilePerCta;
 }
 
-std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+bool backward_supports_layout(const AttentionProblem& problem, const BwdPlan& plan) {
   const AttentionShape& shape = problem.shape;
-  if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;
-  const auto shares = head_shares(problem, limits.multiprocessors);
-  const auto kinds = choose_kinds(shape, limits.multiprocessors);
-  if (kinds && !(shares == 1 && beats_kinds(shape))) return kinds;
-  if (shares) return BwdPlan{.blocks = BwdSchedule::kPersistent, .sums = DqAccumulation::kPerHead, .shares = *shares};
-  if (!beats_ampere_kernels(shape, limits.multiprocessors)) return std::nullopt;
-  if (problem.deterministic && (shape.head_dim > 128 || key_tiles(shape) > kMaxSumsApart)) return std::nullopt;
-  if (problem.deterministic || sums_apart_are_faster(shape, limits.multiprocessors)) {
-    return BwdPlan{.blocks = BwdSchedule::kPersistent, .sums = DqAccumulation::kPerKvTile};
-  }
-  return BwdPlan{.blocks = backward_blocks(shape), .sums = DqAccumulation::kAtomic};
-}
-
-bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments, const BwdPlan& choice) {
-  const AttentionShape& shape = problem.shape;
+  const AttentionLayout& layout = problem.layout;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
   const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
-  const bool writes_vectors = choice.sums == DqAccumulation::kPerHead || choice.sums == DqAccumulation::kNone;
-  if (writes_vectors && !tma_supports(arguments.dq, queries)) return false;
-  if (choice.is_alone && !tma_supports(arguments.o, queries)) return false;
-  return tma_supports(arguments.q, queries) && tma_supports(arguments.grad_o, queries) &&
-         tma_supports(arguments.k, keys) && tma_supports(arguments.v, keys) && tma_supports(arguments.dk, keys) &&
-         tma_supports(arguments.dv, keys);
-}
-
-std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const auto choice = choose_backward(problem, limits);
-  return choice ? backward_workspace(problem.shape, choice->sums, choice->shares).bytes() : 0;
+  const bool writes_vectors = plan.sums == DqAccumulation::kPerHead || plan.sums == DqAccumulation::kNone;
+  if (writes_vectors && !tma_supports(layout.dq, queries)) return false;
+  if (plan.is_alone && !tma_supports(layout.o, queries)) return false;
+  return tma_supports(layout.q, queries) && tma_supports(layout.grad_o, queries) && tma_supports(layout.k, keys) &&
+         tma_supports(layout.v, keys) && tma_supports(layout.dk, keys) && tma_supports(layout.dv, keys);
 }
 
 Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits) {

@@ -1,11 +1,10 @@
-// Selection of the sm90 backward kernels: which problems they take, the contents of shared memory and workspace, and
-// the launch configurations (pure host functions). Declares the launches themselves, too.
+// Configs of the sm90 backward kernels: tiles, the contents of shared memory and workspace, the order of the work tiles
+// and launches (pure host functions). heuristics/sm90_bwd.hpp selects one. Declares the launches themselves, too.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "kernels/attention/sm90/fwd/config.hpp"
 
@@ -145,19 +144,12 @@ struct BwdTileOrder {
 };
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape);
 
-/// Returns the faster schedule.
+/// Returns the faster schedule for kAtomic: persistent CTAs up to head_dim 80 (heuristics/sm90_bwd.csv).
 [[nodiscard]] BwdSchedule backward_blocks(const AttentionShape& shape);
 
-/// Returns the plan of the sm90 kernels for `problem`; nothing if they cannot compute the problem or the sm80 kernels
-/// are faster.
-[[nodiscard]] std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits);
-
-/// Whether TMA can read and write the arguments (tma_supports()). With kPerHead dQ, too, is stored 16 bytes at a time.
-[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                   const BwdPlan& choice);
-
-/// Bytes of the workspace; 0 if the sm80 kernels are selected.
-[[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+/// Whether TMA can read and write the tensors of the problem's layout (tma_supports()). With kPerHead dQ, too, is
+/// stored 16 bytes at a time.
+[[nodiscard]] bool backward_supports_layout(const AttentionProblem& problem, const BwdPlan& plan);
 
 [[nodiscard]] Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits);
 /// Launches of the preprocess kernel, which makes lse and delta and clears the sums, and of the postprocess kernel,
@@ -166,7 +158,7 @@ struct BwdTileOrder {
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
 /// Launches the backward pass on `stream` without synchronising. The problem has an instance (see BwdSchedule) and
-/// arguments that supports_layout() accepts.
+/// a layout that backward_supports_layout() accepts.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>  // kBf16, kFp16
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan choice,

@@ -1,9 +1,6 @@
-// The sm90 backward pass with one or more CTAs per head (kPerHead): which problems it takes, which K/V tiles each CTA
-// of a head takes, and the launch. Pure functions.
+// The sm90 backward pass with one or more CTAs per head (kPerHead): which K/V tiles each CTA of a head takes, and the
+// launch. Pure functions.
 #pragma once
-
-#include <cstdint>
-#include <optional>
 
 #include "kernels/attention/sm90/bwd_common/config.hpp"
 
@@ -20,15 +17,6 @@ namespace tbench::kernels::sm90 {
   const int rounds = tiles / shares;
   return rounds + (tile_of_share(rounds, share, shares) < tiles ? 1 : 0);
 }
-
-/// Returns the number of CTAs per head. With more than one, each keeps sums of its own, which the postprocess kernel
-/// adds.
-/// @return  nothing if other kernels are faster or a head has more than kMaxHeadRows rows
-[[nodiscard]] std::optional<int> head_shares(const AttentionProblem& problem, int multiprocessors);
-
-/// Whether one CTA per head, where head_shares() allows it, is faster than the split backward pass, too. It is with a
-/// mask, and where the last step of 128 queries is more than half full; the split backward pass walks in steps of 64.
-[[nodiscard]] bool beats_kinds(const AttentionShape& shape);
 
 [[nodiscard]] Launch backward_heads_launch(const AttentionShape& shape, int shares, const DeviceLimits& limits);
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "kernels/attention/sm90/bwd_common/config.hpp"
 
@@ -40,10 +39,7 @@ struct SplitFusedStats {
   }
 };
 [[nodiscard]] constexpr bool fits_registers(SplitConfig tile) {
-  return fits_registers(FwdConfig{.warp_groups = 1,
-                                  .registers = tile.registers,
-                                  .copying_registers = tile.copying_registers,
-                                  .teams = kKindsTeams});
+  return fits_registers(kKindsTeams, tile.registers, tile.copying_registers);
 }
 static_assert(fits_registers(SplitPreprocessed::tile()) && fits_registers(SplitFusedStats::tile()));
 
@@ -101,10 +97,6 @@ struct SplitTile {
 
 /// Launch with at most one CTA per SM, whose consumer groups take one work tile after another.
 [[nodiscard]] Launch kinds_launch(const AttentionShape& shape, SplitConfig tile, const DeviceLimits& limits);
-
-/// Returns the plan of the split backward pass, with or without fused row statistics; nothing if other kernels are
-/// faster on `multiprocessors` SMs.
-[[nodiscard]] std::optional<BwdPlan> choose_kinds(const AttentionShape& shape, int multiprocessors);
 
 /// Launches the split backward pass on `stream` without synchronising, for head_dim 64 and arguments that can be loaded
 /// and stored 16 bytes at a time. The workspace holds lse and delta as BwdWorkspace describes them, or nothing if

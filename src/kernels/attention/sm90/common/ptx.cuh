@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90/common/swizzle.hpp"
 #include "kernels/common/pdl.cuh"
 
 namespace tbench::kernels::sm90 {

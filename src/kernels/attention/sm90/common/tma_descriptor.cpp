@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90/common/swizzle.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -34,11 +34,11 @@ Encode encode_function() {
 }
 
 /// Strides in bytes between batches, heads and rows. An extent of one gets a stride that the driver accepts.
-std::array<std::int64_t, 3> strides_in_bytes(const TensorView& view, const TmaExtents& extents) {
+std::array<std::int64_t, 3> strides_in_bytes(const std::array<std::int64_t, 3>& elements, const TmaExtents& extents) {
   std::array<std::int64_t, 3> strides{};
   const std::array counts{extents.batch, extents.heads, extents.rows};
   for (std::size_t i = 0; i < strides.size(); ++i) {
-    strides[i] = (counts[i] > 1 ? view.strides[i] : extents.head_dim) * extents.element_bytes;
+    strides[i] = (counts[i] > 1 ? elements[i] : extents.head_dim) * extents.element_bytes;
   }
   return strides;
 }
@@ -70,9 +70,9 @@ CUtensorMapSwizzle swizzle(int panel_of_16_bits) {
 
 }  // namespace
 
-bool tma_supports(const TensorView& view, const TmaExtents& extents) {
-  if (reinterpret_cast<std::uintptr_t>(view.data) % kAlignment != 0) return false;
-  for (const std::int64_t stride : strides_in_bytes(view, extents)) {
+bool tma_supports(const TensorLayout& layout, const TmaExtents& extents) {
+  if (layout.alignment < kAlignment) return false;
+  for (const std::int64_t stride : strides_in_bytes(layout.strides, extents)) {
     if (stride <= 0 || stride % kAlignment != 0 || stride >= kStrideLimit) return false;
   }
   return true;
@@ -81,7 +81,7 @@ bool tma_supports(const TensorView& view, const TmaExtents& extents) {
 CUtensorMap make_tma_descriptor(const TensorView& view, const TmaExtents& extents, Precision precision, int box_rows,
                                 int panel_of_16_bits) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
-  const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
+  const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view.strides, extents);
   if (panel_of_16_bits == 0) {
     panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
   }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tbench/kernels/attention.hpp"
+#include "tbench/kernels/attention_problem.hpp"
 
 namespace tbench::kernels::sm90 {
 
@@ -15,9 +15,9 @@ struct TmaExtents {
   std::int64_t element_bytes{2};
 };
 
-/// Whether TMA can read and write the tensor: its address and the strides of extents above one are multiples of 16
-/// bytes, and these strides are positive and below 2^40 bytes.
-[[nodiscard]] bool tma_supports(const TensorView& view, const TmaExtents& extents);
+/// Whether TMA can read and write a tensor of this layout: its address and the strides of extents above one are
+/// multiples of 16 bytes, and these strides are positive and below 2^40 bytes.
+[[nodiscard]] bool tma_supports(const TensorLayout& layout, const TmaExtents& extents);
 
 /// Makes a TMA descriptor with boxes of `box_rows` rows (at most 256) of one head. A coordinate is {column, row, 0,
 /// head, batch}. Rows and columns beyond the last are read as zeros and not written.
@@ -25,7 +25,7 @@ struct TmaExtents {
 /// A 16-bit box lies in shared memory as [head_dim / 64, box_rows, 64] with the 128-byte swizzle. For head_dim 32 it is
 /// [box_rows, 32] with the 64-byte swizzle. Where 64 does not divide head_dim, a box is one 64-column panel. Panels of
 /// float32 have half as many columns.
-/// @param view       a tensor that tma_supports() accepts
+/// @param view       a tensor whose layout tma_supports() accepts
 /// @param precision  of elements of `extents.element_bytes` bytes; kTf32 rounds float32 to the nearest TF32 number when
 ///                   it is read
 /// @param panel_of_16_bits  columns of a panel, 64, 32 or 16, whose row is as wide as the swizzle; 0: as above

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90/common/swizzle.hpp"
 
 namespace tbench::kernels::sm90 {
 

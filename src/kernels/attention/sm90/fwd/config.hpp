@@ -1,44 +1,22 @@
-// Selection of the sm90 forward kernel: which problems it takes, with which config and launch (pure host functions).
-// Declares the launch itself, too.
+// Configs of the sm90 forward kernel: tiles, shared memory, the order of the work tiles and launches (pure host
+// functions). heuristics/sm90_fwd.hpp selects one. Declares the launch itself, too.
 #pragma once
+
+#include <cuda_runtime_api.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "kernels/attention/common/launch.hpp"
 #include "kernels/attention/sm90/common/fast_divmod.hpp"
-#include "tbench/kernels/attention.hpp"
+#include "kernels/attention/sm90/common/smem_layout.hpp"
+#include "kernels/attention/sm90/common/swizzle.hpp"
+#include "tbench/kernels/attention_problem.hpp"
+#include "tbench/kernels/device_limits.hpp"
 
 namespace tbench::kernels::sm90 {
-
-constexpr int kWgmmaM = 64;  // queries per warpgroup: M of wgmma
-constexpr int kGroupThreads = 128;
-
-/// Columns of a panel. A tile in shared memory is a sequence of 64-column panels of 128 bytes each, the span of the
-/// widest swizzle; the last panel is filled up with zeros. At head_dim 32 a panel has 32 columns, because half of a
-/// wider one would be zeros. In the backward pass head_dim 80 has five 16-column panels and no zeros.
-constexpr int kSwizzle128Cols = 64;
-constexpr int kSwizzle64Cols = 32;
-constexpr int kSwizzle32Cols = 16;
-[[nodiscard]] constexpr int panel_columns(int head_dim) {
-  return head_dim <= kSwizzle64Cols ? kSwizzle64Cols : kSwizzle128Cols;
-}
-[[nodiscard]] constexpr int panels(int head_dim) {
-  return (head_dim + panel_columns(head_dim) - 1) / panel_columns(head_dim);
-}
-[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * panel_columns(head_dim); }
-
-/// Returns the place of a row's n-th 16-byte vector in its panel. Vectors are permuted by XOR within their row. A row
-/// of 128 bytes permutes eight vectors with its row number (the 128-byte swizzle). Rows of 64 bytes permute four, and
-/// the two rows that share 128 bytes permute them alike (the 64-byte swizzle).
-template <int kRowBytes>
-[[nodiscard]] constexpr int swizzled_vector(int row, int vector) {
-  static_assert(kRowBytes == kSwizzle128Cols * 2 || kRowBytes == kSwizzle64Cols * 2);
-  return vector ^ row / (kSwizzle128Cols * 2 / kRowBytes) % (kRowBytes / 16);
-}
 
 inline constexpr std::array<std::int64_t, 5> kForwardHeadDims{32, 64, 80, 128, 256};
 /// Whether the problem has 16-bit elements and one of `head_dims`.
@@ -141,13 +119,8 @@ struct FwdM64N128x2 {
   }
 };
 
-/// Whether setmaxnreg can provide the tile's registers. A CTA starts with as many registers per thread as 64 Ki allow,
-/// in multiples of eight, and setmaxnreg redistributes these. A warpgroup that asks for more blocks for ever.
 [[nodiscard]] constexpr bool fits_registers(FwdConfig tile) {
-  constexpr int kRegisters = 65536, kUnit = 8;
-  const int groups = tile.teams * tile.warp_groups + 1;
-  const int at_launch = kRegisters / (groups * kGroupThreads) / kUnit * kUnit;
-  return (groups - 1) * tile.registers + tile.copying_registers <= groups * at_launch;
+  return fits_registers(tile.teams * tile.warp_groups, tile.registers, tile.copying_registers);
 }
 static_assert(fits_registers(FwdM128N128::tile()) && fits_registers(FwdM192N128::tile()) &&
               fits_registers(FwdM192N64::tile()) && fits_registers(FwdM256N64::tile()) &&
@@ -161,8 +134,6 @@ struct FwdSmemLayout {
   int o{};  // empty if O leaves from registers
   int k{}, v{}, barriers{}, end{};
 };
-constexpr int kBarrierBytes = 256;
-constexpr int kSharedAlignment = 1024;
 [[nodiscard]] constexpr FwdSmemLayout forward_shared(FwdConfig tile, int head_dim) {
   const int row = padded_columns(head_dim) * 2;
   const int queries = rows(tile) * row, all_queries = tile.query_stages * queries;
@@ -179,9 +150,9 @@ constexpr int kSharedAlignment = 1024;
   return tile.teams == 1 ? end : (end + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-/// Names of the structs above. At head_dim 80 kM192 is FwdM192N64; head_dim 256 has FwdM128N64 alone, whatever the
-/// value.
-enum class FwdConfigId { kM128N128, kM192, kM256N64, kM128N64x2, kM64N128x2 };
+/// Names of the structs above.
+enum class FwdConfigId { kM128N128, kM192N128, kM192N64, kM256N64, kM128N64, kM128N64x2, kM64N128x2 };
+[[nodiscard]] FwdConfig forward_tile(FwdConfigId tiles);
 
 /// A planned forward launch. It has at most one CTA per SM; a CTA's next work tile starts to load while the last one
 /// ends.
@@ -244,21 +215,17 @@ struct WorkTile {
   return {lightest_first ? nth : order.tiles - 1 - nth, head - batch * heads, batch};
 }
 
-/// Returns the plan of the sm90 kernel for `problem`; nothing if it cannot compute the problem or the sm80 kernels are
-/// faster.
-[[nodiscard]] std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);
-
-/// Whether TMA can read and write the arguments (tma_supports()).
-[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments);
+/// Whether TMA can read and write the tensors of the problem's layout (tma_supports()).
+[[nodiscard]] bool forward_supports_layout(const AttentionProblem& problem);
 
 /// Bytes for the dynamic schedule's counter; 0 for a static schedule.
-[[nodiscard]] std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] std::size_t forward_workspace_bytes(const FwdPlan& plan);
 
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, const DeviceLimits& limits);
 
-/// Launches the planned forward kernel on `stream` without synchronising. The arguments are such that supports_layout()
-/// accepts them. Instantiated for kBf16 and kFp16 in one translation unit per precision, so that they compile in
-/// parallel.
+/// Launches the planned forward kernel on `stream` without synchronising. The problem is one that
+/// forward_supports_layout() accepts. Instantiated for kBf16 and kFp16 in one translation unit per precision, so that
+/// they compile in parallel.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,

@@ -54,13 +54,13 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 32) return launch.template operator()<32, FwdM128N128>();
   }
   if constexpr (is_instantiated(64)) {
-    if (has(64, FwdConfigId::kM192)) return launch.template operator()<64, FwdM192N128>();
+    if (has(64, FwdConfigId::kM192N128)) return launch.template operator()<64, FwdM192N128>();
     if (has(64, FwdConfigId::kM128N64x2)) return launch.template operator()<64, FwdM128N64x2>();
     if (has(64, FwdConfigId::kM64N128x2)) return launch.template operator()<64, FwdM64N128x2>();
     if (problem.shape.head_dim == 64) return launch.template operator()<64, FwdM128N128>();
   }
   if constexpr (is_instantiated(80)) {
-    if (has(80, FwdConfigId::kM192)) return launch.template operator()<80, FwdM192N64>();
+    if (has(80, FwdConfigId::kM192N64)) return launch.template operator()<80, FwdM192N64>();
     if (problem.shape.head_dim == 80) return launch.template operator()<80, FwdM128N128>();
   }
   if constexpr (is_instantiated(128)) {

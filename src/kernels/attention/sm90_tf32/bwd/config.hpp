@@ -1,12 +1,12 @@
-// Selection of the sm90 TF32 backward kernels: which problems they take, work tiles, the contents of shared memory and
-// workspace, and the launch configurations (pure host functions). Declares the launches themselves, too.
+// Configs of the sm90 TF32 backward kernels: work tiles, the contents of shared memory and workspace, and the launches
+// (pure host functions). heuristics/sm90_tf32.hpp selects them. Declares the launches themselves, too.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/attention/sm90/bwd_common/config.hpp"
-#include "kernels/attention/sm90_tf32/fwd/config.hpp"
+#include "kernels/attention/sm90_tf32/common/config.hpp"
 
 namespace tbench::kernels::sm90_tf32 {
 
@@ -79,17 +79,13 @@ struct BwdWorkspace {
 /// that the streamed tensors stay in the L2 cache. A group begins with its heaviest tiles.
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept);
 
-/// Whether the two warpgroups with stationary keys issue products in ping-pong order.
-[[nodiscard]] bool uses_pingpong(const AttentionShape& shape);
+struct BwdPlan {
+  bool pingpong{};  // the two warpgroups with stationary keys issue products in ping-pong order
+  bool operator==(const BwdPlan&) const = default;
+};
 
-/// Whether the sm90 kernels compute `problem`: not if they cannot or if the sm80 kernels are faster.
-[[nodiscard]] bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits);
-
-/// Whether TMA can read its operands and the other accesses are possible 16 bytes at a time.
-[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments);
-
-/// Bytes of the workspace; 0 if the sm80 kernels are selected.
-[[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+/// Whether TMA can read the operands of the problem's layout and the other accesses are possible 16 bytes at a time.
+[[nodiscard]] bool backward_supports_layout(const AttentionProblem& problem);
 
 [[nodiscard]] Launch backward_launch(const AttentionShape& shape, Stationary kept);
 /// Rows per CTA of the preprocess kernel, whose grid has for each head CTAs for queries, then for keys.
@@ -98,9 +94,10 @@ struct BwdWorkspace {
 }
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 
-/// Launches the three kernels on `stream` without synchronising. The problem has an instance and arguments that
-/// supports_layout() accepts.
+/// Launches the three kernels on `stream` without synchronising. The problem has an instance and a layout that
+/// backward_supports_layout() accepts.
 /// @throws  cuda::CudaError
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan plan,
+                     cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90_tf32

@@ -85,7 +85,8 @@ BwdParams backward_parameters(const AttentionProblem& problem, const AttentionBa
 
 }  // namespace
 
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan plan,
+                     cudaStream_t stream) {
   const auto launch = [&]<int kHeadDim>() {
     const auto launch_early = [&](auto kernel, const Launch& geometry, const auto& parameters) {
       launch_kernel(kernel, geometry, parameters, stream, /*overlaps=*/true);
@@ -94,7 +95,7 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                  prepare_parameters(problem, arguments));
     auto keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, false>;
     if constexpr (kHeadDim == 128) {
-      if (uses_pingpong(problem.shape)) keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, true>;
+      if (plan.pingpong) keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, true>;
     }
     launch_early(keys_kernel, backward_launch(problem.shape, Stationary::kKv),
                  backward_parameters(problem, arguments, Stationary::kKv));

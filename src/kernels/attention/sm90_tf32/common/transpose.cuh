@@ -8,7 +8,7 @@
 
 #include "kernels/attention/common/smem_tile.cuh"
 #include "kernels/attention/sm90/common/ptx.cuh"
-#include "kernels/attention/sm90_tf32/fwd/config.hpp"
+#include "kernels/attention/sm90_tf32/common/config.hpp"
 
 namespace tbench::kernels::sm90_tf32 {
 

@@ -1,25 +1,14 @@
-// Selection of the sm90 TF32 forward kernel: which problems it takes, its tiles, the contents of its workspace, and the
-// launch configurations (pure host functions). Declares the launch itself, too.
+// Config of the sm90 TF32 forward kernel: its tiles, the contents of its workspace, and the launches (pure host
+// functions). heuristics/sm90_tf32.hpp selects it. Declares the launch itself, too.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "kernels/attention/sm90/fwd/config.hpp"
-#include "kernels/attention/sm90_tf32/common/sm90_names.hpp"
+#include "kernels/attention/sm90_tf32/common/config.hpp"
 
 namespace tbench::kernels::sm90_tf32 {
-
-inline constexpr std::array<std::int64_t, 2> kHeadDims{64, 128};
-
-/// Floats per panel row of 128 bytes.
-constexpr int kPanelFloats = 32;
-
-/// Columns of a 16-bit row that is as long as a float32 row of `head_dim` columns. Shared memory, boxes and groups of
-/// heads are the same as in the 16-bit kernels for this width.
-[[nodiscard]] constexpr int columns_of_16_bits(int head_dim) { return 2 * head_dim; }
 
 /// 128 queries, and as many keys as fill 64 KiB with two stages of K. S, P, O and Q of 64 rows take 192 registers per
 /// thread at either head_dim: P takes one register per element, twice as many as in 16 bits.
@@ -50,12 +39,8 @@ struct FwdPlan {
   bool operator==(const FwdPlan&) const = default;
 };
 
-/// Returns the plan of the sm90 kernel for `problem`; nothing if it cannot compute the problem or the sm80 kernels are
-/// faster.
-[[nodiscard]] std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);
-
 /// Whether TMA can read q and k, and v and o can be accessed 16 bytes at a time.
-[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments);
+[[nodiscard]] bool forward_supports_layout(const AttentionProblem& problem);
 
 /// Byte sizes of the workspace's parts. The preprocess kernel leaves V, rounded, as tiles that are copied to shared
 /// memory as they are: [batch, heads, key_tiles, tile], zeros beyond the last key. A tile is the panels [cols / 32,
@@ -66,20 +51,14 @@ struct FwdWorkspace {
   [[nodiscard]] std::size_t bytes() const { return counter_bytes + values_bytes; }
 };
 [[nodiscard]] FwdWorkspace forward_workspace(const AttentionShape& shape, FwdPlan choice);
-/// Bytes of the workspace for the plan of choose_forward(); 0 without a plan.
-[[nodiscard]] std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
 [[nodiscard]] TileOrder forward_order(const AttentionShape& shape, FwdPlan choice);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, const DeviceLimits& limits);
 
-/// Shape of the preprocess kernels: a warp takes 16 rows by 32 columns.
-constexpr int kPrepareThreads = 256;
-constexpr int kPrepareRows = 16;
-constexpr int kPrepareColumns = 32;
 [[nodiscard]] Launch prepare_launch(const AttentionShape& shape);
 
-/// Launches the planned kernels on `stream` without synchronising. The arguments are such that supports_layout()
-/// accepts them.
+/// Launches the planned kernels on `stream` without synchronising. The problem is one that forward_supports_layout()
+/// accepts.
 /// @throws  cuda::CudaError
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream);

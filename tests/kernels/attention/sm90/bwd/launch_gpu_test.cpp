@@ -9,6 +9,7 @@
 
 #include "attention/sm90/bwd/run.hpp"
 #include "support/kernel_grid.hpp"
+#include "support/selections.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {

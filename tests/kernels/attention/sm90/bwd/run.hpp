@@ -55,7 +55,7 @@ inline bool takes(const BackwardInstance& instance, const AttentionShape& shape)
          instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
 }
 
-/// A problem for which choose_backward() selects the instance on 132 SMs.
+/// A problem for which select_backward() selects the instance on 132 SMs.
 inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precision precision) {
   const BwdPlan& choice = instance.choice;
   const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BwdSchedule::kOneTilePerCta;
@@ -97,10 +97,18 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
   return options;
 }
 
-/// Options of the TF32 kernels, for which there is nothing to select.
+/// The plan of the TF32 kernels, in ping-pong order where it is selected.
+inline sm90_tf32::BwdPlan planned_tf32(const AttentionProblem& problem) {
+  return {.pingpong = problem.shape.head_dim == 128 && problem.shape.seq_q >= 1024};
+}
+
+/// Options of the TF32 kernels, in ping-pong order where it is selected.
 inline BackwardOptions backward_tf32_sm90(const AttentionProblem& problem) {
   BackwardOptions options;
-  options.launch = BackwardLaunch{&sm90_tf32::launch_backward, sm90_tf32::backward_workspace(problem.shape).bytes()};
+  const auto enqueue = [](const AttentionProblem& one, const AttentionBackward& arguments, cudaStream_t stream) {
+    sm90_tf32::launch_backward(one, arguments, planned_tf32(one), stream);
+  };
+  options.launch = BackwardLaunch{enqueue, sm90_tf32::backward_workspace(problem.shape).bytes()};
   return options;
 }
 

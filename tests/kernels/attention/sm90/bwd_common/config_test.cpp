@@ -8,8 +8,8 @@
 #include <queue>
 #include <vector>
 
-#include "attention/sm90/bwd/run.hpp"
 #include "support/plan_problem.hpp"
+#include "support/selections.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
@@ -185,99 +185,6 @@ TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
     EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BwdSchedule::kOneTilePerCta) << seq;
     EXPECT_EQ(backward_blocks(problem(seq, 256, 12).shape), BwdSchedule::kOneTilePerCta) << seq;
   }
-}
-
-TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
-  EXPECT_TRUE(choose_backward(problem(1024, 64, 12), kH200));
-  EXPECT_TRUE(choose_backward(problem(1024, 128, 12), kH200));
-  for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
-    DeviceLimits other = kH200;
-    other.compute_capability_major = major;
-    other.compute_capability_minor = minor;
-    EXPECT_FALSE(choose_backward(problem(1024, 64, 12), other)) << major << "." << minor;
-    EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
-  }
-  EXPECT_TRUE(choose_backward(problem(1024, 256, 12), kH200));
-  for (const std::int64_t head_dim : {16, 32, 96}) {
-    EXPECT_FALSE(choose_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
-  }
-  for (const Precision precision : kAllOf<Precision>) {
-    AttentionProblem one = problem(1024, 128, 12);
-    one.precision = precision;
-    EXPECT_EQ(choose_backward(one, kH200).has_value(), precision == Precision::kBf16 || precision == Precision::kFp16);
-  }
-}
-
-TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
-  for (const std::int64_t head_dim : {80, 128}) {
-    AttentionProblem one = problem(513, head_dim, 10);
-    one.deterministic = true;
-    EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
-    one.shape.seq_q = one.shape.seq_kv = 512;
-    EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile})) << head_dim;
-  }
-  // head_dim 64: the split backward pass, with or without `deterministic`, up to 28 steps per consumer group: 2 * 48 *
-  // 10 * 11 / 2 steps for 264 groups
-  AttentionProblem one = problem(640, 64, 12);
-  one.deterministic = true;
-  EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kNone}));
-}
-
-TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
-  for (const std::int64_t seq : {64, 512}) {
-    AttentionProblem one = problem(seq, 256, 25);
-    EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic})) << seq;
-    one.deterministic = true;
-    EXPECT_FALSE(choose_backward(one, kH200)) << seq;
-  }
-}
-
-TEST(ChooseBackward, TakesEveryInstanceSomewhere) {
-  for (const BackwardInstance& instance : kBackwardInstances) {
-    for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
-      EXPECT_EQ(choose_backward(chosen_problem(instance, precision), kH200), instance.choice) << name_of(instance);
-    }
-  }
-}
-
-TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
-  constexpr BwdPlan kPerKvTile{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile};
-  // With more heads than SMs, or with few, one CTA per head is not selected.
-  EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kPerKvTile);
-  EXPECT_EQ(choose_backward(problem(256, 80, 12, false), kH200), kPerKvTile);
-  EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, DqAccumulation::kAtomic);
-  // head_dim 64, too many steps for the split backward pass
-  EXPECT_EQ(choose_backward(problem(256, 64, 60, false), kH200), kPerKvTile);
-  EXPECT_EQ(choose_backward(problem(384, 64, 60, false), kH200)->sums, DqAccumulation::kAtomic);
-  // head_dim 128, more work tiles than SMs: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
-  EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kPerKvTile);
-  EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
-            (BwdPlan{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic}));
-}
-
-TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
-  EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
-  // With and without a mask, where so many heads do not get one CTA each: 4 * 11 * 2 = 88 CTAs, 2 / 3 of 132; 80
-  for (const bool causal : {true, false}) {
-    EXPECT_TRUE(choose_backward(problem(256, 80, 11, causal), kH200)) << causal;
-    EXPECT_FALSE(choose_backward(problem(256, 80, 10, causal), kH200)) << causal;
-  }
-  // head_dim 64, different numbers of queries and keys, which the split backward pass does not take
-  AttentionProblem many_keys = problem(512, 64, 4, false);
-  many_keys.shape.seq_kv = 600;
-  many_keys.shape.heads = 3;
-  EXPECT_TRUE(choose_backward(many_keys, kH200));  // 4 * 3 * 5 = 60 CTAs, more than 3 / 8 of 132
-  many_keys.shape.heads = 2;
-  EXPECT_FALSE(choose_backward(many_keys, kH200));  // 40
-  EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
-  many_keys.shape.seq_q = 1024;
-  many_keys.shape.seq_kv = 1200;
-  EXPECT_TRUE(choose_backward(many_keys, kH200));
-  EXPECT_TRUE(choose_backward(problem(64, 256, 1), kH200));
-  EXPECT_FALSE(choose_backward(problem(63, 256, 100), kH200));
-  AttentionProblem few_queries = problem(1024, 64, 12, false);
-  few_queries.shape.seq_q = 200;
-  EXPECT_FALSE(choose_backward(few_queries, kH200));
 }
 
 TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {

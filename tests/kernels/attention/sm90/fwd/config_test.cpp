@@ -202,16 +202,15 @@ TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
 }
 
 TEST(HasTensorMap, WantsMultiplesOf16BytesWhereAStrideCounts) {
-  char* const aligned = reinterpret_cast<char*>(std::uintptr_t{4096});
   const TmaExtents extents{.batch = 2, .heads = 3, .rows = 5, .head_dim = 64};
-  EXPECT_TRUE(tma_supports({aligned, {960, 320, 64}}, extents));
-  EXPECT_FALSE(tma_supports({aligned + 2, {960, 320, 64}}, extents));
-  EXPECT_FALSE(tma_supports({aligned, {975, 325, 65}}, extents));
-  EXPECT_FALSE(tma_supports({aligned, {0, 320, 64}}, extents));
-  EXPECT_FALSE(tma_supports({aligned, {960, 320, 0}}, extents));
-  EXPECT_FALSE(tma_supports({aligned, {960, 320, std::int64_t{1} << 39}}, extents));  // 2^40 bytes
+  EXPECT_TRUE(tma_supports({{960, 320, 64}, 16}, extents));
+  EXPECT_FALSE(tma_supports({{960, 320, 64}, 2}, extents));
+  EXPECT_FALSE(tma_supports({{975, 325, 65}, 16}, extents));
+  EXPECT_FALSE(tma_supports({{0, 320, 64}, 16}, extents));
+  EXPECT_FALSE(tma_supports({{960, 320, 0}, 16}, extents));
+  EXPECT_FALSE(tma_supports({{960, 320, std::int64_t{1} << 39}, 16}, extents));  // 2^40 bytes
   // One batch, one row: their strides do not count.
-  EXPECT_TRUE(tma_supports({aligned, {0, 64, 7}}, {.batch = 1, .heads = 3, .rows = 1, .head_dim = 64}));
+  EXPECT_TRUE(tma_supports({{0, 64, 7}, 16}, {.batch = 1, .heads = 3, .rows = 1, .head_dim = 64}));
 }
 
 }  // namespace

@@ -10,12 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention/sm90/fwd/config.hpp"
-#include "kernels/attention/sm90_tf32/fwd/config.hpp"
 #include "support/attention_reference.hpp"
 #include "support/attention_run.hpp"
 #include "support/compare_outputs.hpp"
 #include "support/device_tensor.hpp"
+#include "support/selections.hpp"
 #include "support/sm90_here.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 
@@ -29,7 +28,7 @@ struct Instance {
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
-  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // indexed by FwdConfigId
+  constexpr std::array kNames{"narrow", "wide", "wide80", "tall", "deep", "short", "pair"};  // indexed by FwdConfigId
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      kNames.at(static_cast<std::size_t>(info.param.tiles)));
 }
@@ -42,13 +41,13 @@ std::vector<Instance> instances() {
     for (const auto& [head_dim, tiles] : {std::pair{32, kNarrow},
                                           {32, FwdConfigId::kM256N64},
                                           {64, kNarrow},
-                                          {64, FwdConfigId::kM192},
+                                          {64, FwdConfigId::kM192N128},
                                           {64, FwdConfigId::kM128N64x2},
                                           {64, FwdConfigId::kM64N128x2},
                                           {80, kNarrow},
-                                          {80, FwdConfigId::kM192},
+                                          {80, FwdConfigId::kM192N64},
                                           {128, kNarrow},
-                                          {256, kNarrow}}) {
+                                          {256, FwdConfigId::kM128N64}}) {
       all.push_back({precision, head_dim, tiles});
     }
   }
@@ -382,7 +381,9 @@ TEST_P(ForwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
   ASSERT_TRUE(of_16_bits.has_value() != of_tf32.has_value());
   const Outputs expected = run.forward({of_16_bits.value_or(FwdPlan{}), of_tf32.value_or(sm90_tf32::FwdPlan{})});
   const Outputs result = run.outputs();
-  attention_forward(run.problem(), run.arguments(result), nullptr);
+  AttentionProblem problem = run.problem();
+  problem.layout = layout_of(run.arguments(result));
+  attention_forward(plan_attention_forward(problem, current_device_limits()), run.arguments(result), nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   EXPECT_TRUE(expected.o.bytes() == result.o.bytes());
   EXPECT_TRUE(expected.lse.bytes() == result.lse.bytes());

@@ -9,6 +9,7 @@
 
 #include "attention/sm90/bwd/run.hpp"
 #include "support/kernel_grid.hpp"
+#include "support/selections.hpp"
 
 namespace tbench::kernels::sm90_tf32 {
 namespace {
@@ -109,8 +110,10 @@ TEST_P(BackwardTf32Sm90OnGpu, AnyLayoutOfO) {
     AttentionBackward other = arguments;
     const std::int64_t row = problem.shape.head_dim + 1, head = problem.shape.seq_q * row;
     other.o = {first, {problem.shape.heads * head, head, row}};
-    EXPECT_TRUE(supports_layout(problem, other));
-    launch_backward(problem, other, stream);
+    AttentionProblem with_layout = problem;
+    with_layout.layout = layout_of(other);
+    EXPECT_TRUE(backward_supports_layout(with_layout));
+    launch_backward(problem, other, sm90::planned_tf32(problem), stream);
     TBENCH_CUDA_CHECK(cudaStreamSynchronize(stream));
   };
   expect_right(one, options);
@@ -162,7 +165,7 @@ TEST_P(BackwardTf32Sm90OnGpu, ReplaysInAGraph) {
     TBENCH_CUDA_CHECK(cudaStreamCreate(&stream));
     cudaGraph_t graph{};
     TBENCH_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    launch_backward(problem, arguments, stream);
+    launch_backward(problem, arguments, sm90::planned_tf32(problem), stream);
     TBENCH_CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
     cudaGraphExec_t executable{};
     TBENCH_CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
@@ -195,8 +198,8 @@ TEST_P(BackwardTf32Sm90OnGpu, OneLaunchAfterAnotherInOneWorkspace) {
     std::swap(other.q, other.grad_o);
     std::swap(other.k, other.v);
     for (int i = 0; i < 8; ++i) {
-      launch_backward(problem, other, stream);
-      launch_backward(problem, arguments, stream);
+      launch_backward(problem, other, sm90::planned_tf32(problem), stream);
+      launch_backward(problem, arguments, sm90::planned_tf32(problem), stream);
     }
   };
   expect_same_bits(expected, run.backward(options));

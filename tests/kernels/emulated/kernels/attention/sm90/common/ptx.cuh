@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/attention/common/ptx.cuh"
-#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90/common/swizzle.hpp"
 #include "kernels/common/pdl.cuh"
 
 namespace tbench::kernels::sm90 {

@@ -1,12 +1,12 @@
 // Selection of the sm90 forward kernels: which problems they take, with which tiles, in which order.
+#include "kernels/attention/heuristics/sm90_fwd.hpp"
+
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
-#include "kernels/attention/sm90/fwd/config.hpp"
 #include "support/plan_problem.hpp"
+#include "support/selections.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
@@ -101,76 +101,6 @@ FwdConfigId tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int
   return choose_forward(one, kH200)->tiles;
 }
 
-TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
-  // H100, warm L2 cache, us: FwdM128N128, FwdM192N128, FwdM128N64x2 and FwdM64N128x2; FwdM192N128 with the dynamic
-  // schedule where it is selected
-  struct Measured {
-    std::int64_t batch, heads, seq;
-    bool causal;
-    std::array<double, 4> us;
-  };
-  constexpr std::array kTiles{FwdConfigId::kM128N128, FwdConfigId::kM192, FwdConfigId::kM128N64x2,
-                              FwdConfigId::kM64N128x2};
-  for (const Measured& one : {Measured{4, 12, 128, true, {4.5, 4.9, 3.8, 3.6}},
-                              {4, 16, 128, true, {4.2, 4.7, 3.5, 3.6}},
-                              {4, 20, 128, true, {4.8, 5.2, 4.1, 4.7}},
-                              {4, 25, 128, true, {4.7, 5.1, 4.0, 4.9}},
-                              {4, 12, 256, true, {5.6, 6.0, 5.1, 4.9}},
-                              {4, 16, 256, true, {5.6, 5.9, 4.9, 5.1}},
-                              {4, 20, 256, true, {7.0, 9.6, 5.2, 6.4}},
-                              {4, 25, 256, true, {7.8, 10.1, 6.0, 8.3}},
-                              {4, 12, 512, true, {9.3, 9.7, 7.2, 9.0}},
-                              {4, 16, 512, true, {10.5, 11.9, 8.4, 10.5}},
-                              {4, 20, 512, true, {14.0, 13.7, 10.4, 13.7}},
-                              {4, 25, 512, true, {15.9, 17.2, 12.9, 16.1}},
-                              {4, 12, 1024, true, {21.5, 22.2, 17.1, 22.6}},
-                              {4, 16, 1024, true, {27.3, 27.9, 21.6, 29.1}},
-                              {4, 20, 1024, true, {34.0, 36.4, 28.0, 36.2}},
-                              {4, 25, 1024, true, {42.7, 44.1, 35.0, 45.6}},
-                              {8, 1, 512, true, {7.3, 8.5, 6.5, 5.7}},
-                              {8, 1, 512, false, {6.5, 8.1, 6.7, 5.0}},
-                              {8, 1, 1024, true, {11.4, 12.7, 11.1, 8.4}},
-                              {8, 1, 1024, false, {10.6, 13.2, 11.1, 7.9}},
-                              {8, 1, 2048, true, {19.6, 22.9, 20.2, 14.4}},
-                              {8, 1, 2048, false, {18.9, 22.8, 20.4, 22.2}},
-                              {4, 12, 2048, true, {64.8, 59.5, 54.1, 70.6}},
-                              {4, 16, 2048, true, {87.2, 79.3, 71.6, 95.2}},
-                              {4, 20, 2048, true, {108.2, 98.1, 90.5, 115.4}},
-                              {4, 25, 2048, true, {131.4, 119.8, 110.8, 143.4}},
-                              {8, 1, 4096, true, {38.9, 43.9, 40.0, 44.8}},
-                              {8, 1, 4096, false, {70.9, 85.6, 59.7, 84.8}},
-                              {4, 12, 256, false, {5.4, 6.7, 5.3, 5.5}},
-                              {4, 12, 1024, false, {30.5, 37.6, 28.3, 35.2}},
-                              {4, 25, 1024, false, {68.7, 62.2, 60.6, 71.9}},
-                              {4, 12, 128, false, {4.1, 5.1, 4.1, 3.4}},
-                              {4, 8, 512, true, {7.8, 8.9, 7.1, 6.5}},
-                              {4, 4, 1024, true, {11.7, 13.2, 11.5, 9.1}},
-                              {1, 8, 2048, true, {19.6, 22.9, 20.1, 14.4}},
-                              {4, 1, 2048, false, {18.4, 22.1, 19.8, 13.1}},
-                              {1, 16, 1024, true, {11.6, 13.4, 11.5, 9.1}},
-                              {1, 16, 1024, false, {11.0, 13.6, 11.6, 12.5}},
-                              {1, 16, 2048, true, {23.0, 23.8, 22.1, 25.1}},
-                              {1, 16, 2048, false, {37.1, 44.8, 31.7, 43.9}},
-                              {4, 12, 4096, true, {222.1, 195.2, 190.9, 250.8}},
-                              {4, 25, 4096, true, {461.3, 399.5, 392.6, 508.9}},
-                              {4, 16, 4096, true, {300.7, 262.9, 250.6, 332.0}},
-                              {4, 20, 4096, true, {376.3, 325.5, 312.4, 412.8}},
-                              {1, 16, 4096, true, {75.0, 71.1, 62.2, 85.3}},
-                              {1, 16, 4096, false, {139.7, 127.2, 118.5, 164.7}},
-                              {1, 1, 16384, true, {133.2, 156.6, 146.1, 90.8}},
-                              {1, 1, 16384, false, {134.0, 158.0, 147.4, 163.7}},
-                              {8, 1, 8192, true, {138.0, 125.9, 116.0, 161.6}},
-                              {8, 1, 8192, false, {275.2, 250.8, 230.8, 326.0}},
-                              {8, 1, 16384, true, {535.3, 448.7, 451.4, 629.4}},
-                              {8, 1, 16384, false, {1104.8, 981.5, 913.0, 1277.8}},
-                              {1, 16, 16384, true, {1112.2, 923.4, 927.6, 1293.4}},
-                              {1, 16, 16384, false, {2311.6, 1881.7, 1901.8, 2606.1}}}) {
-    const auto chosen = std::ranges::find(kTiles, tiles_of_64_columns(one.batch, one.heads, one.seq, one.causal));
-    EXPECT_LE(one.us.at(static_cast<std::size_t>(chosen - kTiles.begin())), 1.05 * std::ranges::min(one.us))
-        << one.batch << " x " << one.heads << ", " << one.seq << " tokens, causal " << one.causal;
-  }
-}
-
 TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
   EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), FwdConfigId::kM64N128x2);  // 128 work tiles of 64 queries
   EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), FwdConfigId::kM128N64x2);  // 136
@@ -188,20 +118,20 @@ TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
 TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, true), FwdConfigId::kM128N64x2);
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, true), FwdConfigId::kM128N64x2);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), FwdConfigId::kM192N128);
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), FwdConfigId::kM128N64x2);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), FwdConfigId::kM192N128);
   EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), FwdConfigId::kM128N128);  // 12 * 22 = 264 work tiles of 192 queries
   EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), FwdConfigId::kM128N128);  // 384 work tiles of 128 queries
   EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), FwdConfigId::kM128N64x2);  // 256
   EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // as many, but longer than was measured
   // Up to 3 * 132 work tiles of 192 queries with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
   EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), FwdConfigId::kM128N64x2);
-  EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), FwdConfigId::kM192);
-  EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), FwdConfigId::kM192N128);
+  EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), FwdConfigId::kM192N128);
   EXPECT_EQ(tiles_of_64_columns(1, 36, 4096, false), FwdConfigId::kM128N64x2);
-  EXPECT_EQ(tiles_of_64_columns(1, 37, 4096, false), FwdConfigId::kM192);
-  EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 37, 4096, false), FwdConfigId::kM192N128);
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), FwdConfigId::kM192N128);
 }
 
 TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
@@ -212,13 +142,13 @@ TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
   };
   EXPECT_EQ(choice(4, 32, 511, true).tiles, FwdConfigId::kM128N128);
   for (const std::int64_t seq : {512, 1024, 2048, 4096}) {
-    EXPECT_EQ(choice(4, 32, seq, true).tiles, FwdConfigId::kM192);
-    EXPECT_EQ(choice(4, 32, seq, false).tiles, FwdConfigId::kM192);
+    EXPECT_EQ(choice(4, 32, seq, true).tiles, FwdConfigId::kM192N64);
+    EXPECT_EQ(choice(4, 32, seq, false).tiles, FwdConfigId::kM192N64);
   }
   EXPECT_EQ(choice(4, 22, 512, true).tiles, FwdConfigId::kM128N128);  // 88 * 3 = 264, two per SM
-  EXPECT_EQ(choice(4, 23, 512, true).tiles, FwdConfigId::kM192);
+  EXPECT_EQ(choice(4, 23, 512, true).tiles, FwdConfigId::kM192N64);
   EXPECT_EQ(choice(1, 12, 4096, true).tiles, FwdConfigId::kM128N128);  // 12 * 22 = 264, two per SM
-  EXPECT_EQ(choice(1, 13, 4096, true).tiles, FwdConfigId::kM192);
+  EXPECT_EQ(choice(1, 13, 4096, true).tiles, FwdConfigId::kM192N64);
   EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 work tiles
   EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 528: four in each of 132 heads
   EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 heads with four tiles each

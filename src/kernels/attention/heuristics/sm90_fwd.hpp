@@ -1,0 +1,16 @@
+// Selection of the sm90 forward kernel, its config and its schedule.
+#pragma once
+
+#include "kernels/attention/heuristics/rule.hpp"
+#include "kernels/attention/sm90/fwd/config.hpp"
+
+namespace tbench::kernels::sm90 {
+
+/// Returns the plan of the sm90 kernel for `problem`, or nothing if it cannot compute the problem or the sm80 kernels
+/// are faster, and the rule that decided.
+[[nodiscard]] Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceLimits& limits);
+
+/// Whether groups of heads alternate in their direction (TileOrder). The TF32 kernel has the same rule.
+[[nodiscard]] bool alternates(const AttentionShape& shape, bool counted);
+
+}  // namespace tbench::kernels::sm90

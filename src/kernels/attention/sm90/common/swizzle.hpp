@@ -1,0 +1,29 @@
+// Panels of a tile in shared memory, and the swizzle of their 16-byte vectors.
+#pragma once
+
+namespace tbench::kernels::sm90 {
+
+/// Columns of a panel. A tile in shared memory is a sequence of 64-column panels of 128 bytes each, the span of the
+/// widest swizzle; the last panel is filled up with zeros. At head_dim 32 a panel has 32 columns, because half of a
+/// wider one would be zeros. In the backward pass head_dim 80 has five 16-column panels and no zeros.
+constexpr int kSwizzle128Cols = 64;
+constexpr int kSwizzle64Cols = 32;
+constexpr int kSwizzle32Cols = 16;
+[[nodiscard]] constexpr int panel_columns(int head_dim) {
+  return head_dim <= kSwizzle64Cols ? kSwizzle64Cols : kSwizzle128Cols;
+}
+[[nodiscard]] constexpr int panels(int head_dim) {
+  return (head_dim + panel_columns(head_dim) - 1) / panel_columns(head_dim);
+}
+[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * panel_columns(head_dim); }
+
+/// Returns the place of a row's n-th 16-byte vector in its panel. Vectors are permuted by XOR within their row. A row
+/// of 128 bytes permutes eight vectors with its row number (the 128-byte swizzle). Rows of 64 bytes permute four, and
+/// the two rows that share 128 bytes permute them alike (the 64-byte swizzle).
+template <int kRowBytes>
+[[nodiscard]] constexpr int swizzled_vector(int row, int vector) {
+  static_assert(kRowBytes == kSwizzle128Cols * 2 || kRowBytes == kSwizzle64Cols * 2);
+  return vector ^ row / (kSwizzle128Cols * 2 / kRowBytes) % (kRowBytes / 16);
+}
+
+}  // namespace tbench::kernels::sm90
