@@ -64,6 +64,11 @@ void declare_selection(CLI::App& app, Options& options) {
       "--benchmark_list_tests", options.list_only,
       "List the selected cases and exit, without touching a GPU; stderr says how many and about how long they take");
   group
+      .option("--tb_explain", options.explain,
+              "Print which attention kernels of ours each selected case runs on a device (here, a100, h100, h200), and "
+              "why, and exit; without --tb_suite cases of all suites. Needs no GPU, except for here")
+      ->type_name("DEVICE");
+  group
       .option("--tb_suite", options.suite,
               "smoke: a few seconds, on a CPU too; standard: the cases people ask for first; full: every case "
               "[default: standard with a GPU, else smoke]")

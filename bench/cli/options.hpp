@@ -38,6 +38,7 @@ struct Options {
   std::optional<Shard> shard;  // absent: all cases that are selected
   std::string durations;       // path of a table; "off": none; empty: the built-in one
   bool list_only{};
+  std::string explain;  // the device of --tb_explain; empty: run
   DeviceChoice device{};
   std::uint64_t seed{1};
   std::optional<InjectedDelay> plant;

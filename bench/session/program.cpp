@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bench/cli/options.hpp"
+#include "bench/explain/explain_cases.hpp"
 #include "bench/run/plugins.hpp"
 #include "bench/run/present_gpu.hpp"
 #include "bench/run/rendezvous.hpp"
@@ -47,6 +48,10 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
   add_plugins(plugins, options);
   const std::vector<Family> families = make_families(options.sizes);
   if (options.worker) return run_worker(families, options);
+  if (!options.explain.empty()) {
+    explain_cases(families, options);
+    return kExitOk;
+  }
   Call call{.words = {argv, argv + argc}, .arguments = {argv + 1, argv + argc}, .program_began = program_began};
   if (!plugins.empty()) {
     options.described_plugins = to_text(plugins);

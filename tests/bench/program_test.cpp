@@ -29,6 +29,21 @@ class Program : public InFolder {
   }
 };
 
+TEST_F(Program, ExplainsWithoutAGpu) {
+  const std::string filter =
+      "--benchmark_filter=heads:12/.*seq_len:512/causal:1/pass:forward/precision:bf16/impl:flash$";
+  const CommandResult found = run({"--tb_explain=a100", filter});
+  EXPECT_EQ(found.status, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("impl:flash\n  device     A100 (8.0, 108 SMs)\n"));
+  const CommandResult none = run({"--tb_explain=a100", "--benchmark_filter=NoSuch"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--benchmark_filter=NoSuch: no case of the full suite matches"));
+  const CommandResult unknown = run({"--tb_explain=v100"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err,
+            "transformer_bench: --tb_explain: 'v100' is no device (here, a100, h100, h200). Give one of them.\n");
+}
+
 TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
   const CommandResult result = run({kOneCase, "--benchmark_out=" + path("a.json")});
   ASSERT_EQ(result.status, 0) << result.err;
