@@ -8,7 +8,7 @@
   is spelled from src/, and is included by its own layer alone.
 - No folder of sources has more than 16 stems (files of one name count once, whatever their endings).
 - Inside a layer the folders' includes form no cycle. A public header counts as the folder of its source, the file of its name;
-  without one it stands for the headers that it includes. CYCLES lists the folders that are in a cycle today, and may only shrink.
+  without one it stands for the headers that it includes.
 - Only the layer `process` starts processes.
 
 Prints every violation and exits 1, or exits 0. Run by ctest.
@@ -53,13 +53,6 @@ LAYERS = {
     "tools": (HOST | {"html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
 MAX_STEMS = 16
-# Folders that include each other in circles, by layer. A folder that is in no cycle any more has to leave the list.
-CYCLES = {
-    "results": {
-        "src/results",
-        "src/results/disk",
-    },
-}
 SPAWN = re.compile(r"\b(fork|v?fork|posix_spawnp?|execvp?e?|popen|system)\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -193,17 +186,13 @@ def cyclic_folders(edges):
     return {folder for folder in edges if folder in reachable(edges, folder)}
 
 
-def folder_cycles(sources, exceptions=None):
-    exceptions = CYCLES if exceptions is None else exceptions
+def folder_cycles(sources):
     graph = folder_graph(sources)
-    for layer in sorted({*graph, *exceptions}):
+    for layer in sorted(graph):
         found = {str(folder) for folder in cyclic_folders(graph[layer])}
-        listed = exceptions.get(layer, set())
-        for folder in sorted(found - listed):
+        for folder in sorted(found):
             others = ", ".join(str(other) for other in sorted(graph[layer][pathlib.PurePath(folder)]) if str(other) in found)
             yield f"{folder}: in an include cycle of folders, through {others}"
-        for folder in sorted(listed - found):
-            yield f"{folder}: in no include cycle any more; remove it from CYCLES"
 
 
 def spawns(sources):

@@ -78,8 +78,6 @@ struct Run {
 
 }  // namespace
 
-std::string journal_path(const std::string& path) { return without_links(path) + ".journal"; }
-
 bool has_journal(const std::string& path) {
   std::error_code missing;
   const std::uintmax_t size = std::filesystem::file_size(journal_path(path), missing);

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "results/journal.hpp"
-#include "results/replacement_file.hpp"
+#include "results/disk/replacement_file.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"

@@ -7,6 +7,9 @@
 
 namespace tbench::results {
 
+/// `FILE.journal`, of the file that `path` leads to where it is a symbolic link.
+[[nodiscard]] std::string journal_path(const std::string& path);
+
 /// A lock (flock) on the journal `FILE.journal`, which is made for it where there is none: an empty journal holds no
 /// run. The kernel takes the lock back when the process ends, however that ends.
 class OutputLock {

@@ -13,9 +13,6 @@
 
 namespace tbench::results {
 
-/// `FILE.journal`, of the file that `path` leads to where it is a symbolic link.
-[[nodiscard]] std::string journal_path(const std::string& path);
-
 /// Whether a journal is beside the results at `path` that holds a run, or the torn start of one. An empty one holds
 /// none: a run that was killed before its first record left it.
 [[nodiscard]] bool has_journal(const std::string& path);

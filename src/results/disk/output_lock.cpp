@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
-#include "tbench/results/result_writer.hpp"
+#include "tbench/results/durable_file.hpp"
 #include "tbench/results/write_error.hpp"
 
 namespace tbench::results {
@@ -86,6 +86,8 @@ process::UniqueDescriptor open_journal(const std::string& path) {
 }
 
 }  // namespace
+
+std::string journal_path(const std::string& path) { return without_links(path) + ".journal"; }
 
 OutputLock::OutputLock(std::string path) : path_{std::move(path)} {
   const std::string name = journal_path(path_);

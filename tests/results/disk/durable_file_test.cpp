@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "results/replacement_file.hpp"
+#include "results/disk/replacement_file.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"

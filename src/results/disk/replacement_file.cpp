@@ -1,4 +1,4 @@
-#include "results/replacement_file.hpp"
+#include "results/disk/replacement_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "results/replacement_file.hpp"
+#include "results/disk/replacement_file.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/write_error.hpp"
 
