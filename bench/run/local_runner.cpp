@@ -30,25 +30,6 @@
 namespace tbench::bench {
 namespace {
 
-bool choose_gpu(DeviceChoice choice) {
-  if (choice == DeviceChoice::kCpu) return false;
-  const bool has_gpu = cuda::device_count() > 0;
-  if (choice == DeviceChoice::kCuda && !has_gpu) {
-    throw no_cuda_device();
-  }
-  if (!has_gpu) refuse_gpu_without_cuda();
-  return has_gpu;
-}
-
-void check_exclusive(const Options& options, const Environment& environment) {
-  if (!options.require_exclusive || !environment.gpu) return;
-  const std::optional<std::int64_t> others = environment.gpu->other_processes;
-  if (!others) throw UsageError{"--tb_require_exclusive: the driver does not tell which processes use the GPU"};
-  if (*others > 0) {
-    throw UsageError{fmt::format("--tb_require_exclusive: {} other processes are using the GPU", *others)};
-  }
-}
-
 std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   if (!on_gpu) return {};
   return [] { return std::optional{cuda::device_memory().used()}; };

@@ -55,6 +55,16 @@ UsageError no_cuda_device() {
   return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
 }
 
+bool choose_gpu(DeviceChoice choice) {
+  if (choice == DeviceChoice::kCpu) return false;
+  const bool has_gpu = cuda::device_count() > 0;
+  if (choice == DeviceChoice::kCuda && !has_gpu) {
+    throw no_cuda_device();
+  }
+  if (!has_gpu) refuse_gpu_without_cuda();
+  return has_gpu;
+}
+
 void refuse_gpu_options(const Options& options) {
   const auto refuse = [](const std::string& flag, const char* why) {
     throw UsageError{fmt::format("{}: the cases run on the CPU, {}: leave the flag out", flag, why)};
@@ -68,6 +78,15 @@ void refuse_gpu_options(const Options& options) {
   if (!options.study.empty()) flag = "--tb_study=" + options.study;
   if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
   refuse(flag, "where there is no GPU to trace");
+}
+
+void check_exclusive(const Options& options, const Environment& environment) {
+  if (!options.require_exclusive || !environment.gpu) return;
+  const std::optional<std::int64_t> others = environment.gpu->other_processes;
+  if (!others) throw UsageError{"--tb_require_exclusive: the driver does not tell which processes use the GPU"};
+  if (*others > 0) {
+    throw UsageError{fmt::format("--tb_require_exclusive: {} other processes are using the GPU", *others)};
+  }
 }
 
 }  // namespace tbench::bench

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bench/cli/options.hpp"
+#include "tbench/core/environment.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::bench {
@@ -28,5 +29,12 @@ void refuse_gpu_without_cuda();
 /// @throws  UsageError  for a flag that only a GPU can serve: --tb_l2, --tb_trace=on or what implies it,
 ///                      --tb_memory_limit
 void refuse_gpu_options(const Options& options);
+
+/// Whether the cases run on a GPU.
+/// @throws  UsageError  for --tb_device=cuda without a GPU; as refuse_gpu_without_cuda()
+[[nodiscard]] bool choose_gpu(DeviceChoice choice);
+
+/// @throws  UsageError  for --tb_require_exclusive where other processes use the GPU, or the driver does not tell
+void check_exclusive(const Options& options, const Environment& environment);
 
 }  // namespace tbench::bench

@@ -1,5 +1,5 @@
-// The cases of a run, one after the other through Google Benchmark: each is measured, held against its ceiling, shown
-// and kept.
+// The cases of a run, one after the other through Google Benchmark: each is measured, compared with its ceiling,
+// shown and kept.
 #pragma once
 
 #include <chrono>
