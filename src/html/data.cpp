@@ -117,8 +117,8 @@ results::Json facts_of(const results::ResultFile& file) {
   facts.add("CPU", fmt::format("{}, {} cores", environment.cpu_name, environment.cpu_cores));
   facts.add("System", environment.operating_system);
   facts.add("Versions", texts(environment.versions));
-  facts.add("Build", fmt::format("{}, commit {:.18}, sources {:.12}", environment.build_type, environment.commit,
-                                 environment.sources_digest));
+  facts.add("Build", fmt::format("{}, commit {}, sources {:.12}", environment.build_type,
+                                 render::format_commit(environment.commit), environment.sources_digest));
   if (!environment.variant.empty()) facts.add("Variant", environment.variant);
   if (!environment.compile_options.empty()) facts.add("Compile options", environment.compile_options);
   facts.add("Options", texts(file.options));

@@ -16,6 +16,7 @@
 #include "html/page.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
+#include "tbench/render/number_format.hpp"
 #include "tbench/results/measured_case.hpp"
 
 namespace tbench::html {
@@ -37,7 +38,8 @@ class Machine {
     results::Json runs = results::Json::array();
     for (const auto& [key, index] : index_) {
       const auto& [started, commit, epoch, is_valid] = key;
-      results::Json& run = runs.emplace_back(results::Json{{"started", started}, {"commit", commit}, {"epoch", epoch}});
+      results::Json& run = runs.emplace_back(
+          results::Json{{"started", started}, {"commit", render::format_commit(commit)}, {"epoch", epoch}});
       if (!is_valid) run["invalid"] = true;
     }
     return runs;

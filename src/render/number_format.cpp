@@ -79,7 +79,10 @@ std::optional<std::int64_t> parse_bytes(std::string_view text) {
 }
 
 std::string format_day(const std::string& timestamp) { return timestamp.substr(0, timestamp.find('T')); }
-std::string format_commit(const std::string& commit) { return fmt::format("{:.12}", commit); }
+std::string format_commit(const std::string& commit) {
+  const std::size_t mark = std::min(commit.find('-'), commit.size());
+  return fmt::format("{:.12}{}", commit.substr(0, mark), commit.substr(mark));
+}
 
 std::string format_clock(Seconds duration) {
   const std::int64_t seconds = whole_seconds(duration);

@@ -84,6 +84,23 @@ TEST(ComparisonOutput, Text) {
   expect_golden("cross.txt", comparison_console(cross(), {}));
 }
 
+TEST(ComparisonOutput, ABuildOfATreeWithChangesHasItsMark) {
+  ComparisonSide next = new_side();
+  next.environments[0].commit += "-dirty";
+  EXPECT_THAT(comparison_console(compare(base_side(), next, {}), {}),
+              HasSubstr("builds 0123456789ab and\n  0123456789ab-dirty\n"));
+  next.environments[0].gpu->name = "NVIDIA H100 80GB HBM3";
+  EXPECT_THAT(comparison_console(compare(base_side(), next, {}), {}), HasSubstr("  0123456789ab-dirty  "));
+}
+
+TEST(ComparisonOutput, EveryBuildOfASideIsNamed) {
+  ComparisonSide next = new_side();
+  next.environments.push_back(next.environments[0]);
+  next.environments[1].commit = "abcdef012345";
+  EXPECT_THAT(comparison_console(compare(base_side(), next, {.force = true}), {.width = 100}),
+              HasSubstr("0123456789ab, abcdef012345"));
+}
+
 TEST(ComparisonOutput, Markdown) {
   expect_golden("verdicts.md", comparison_markdown(verdicts()));
   expect_golden("cross.md", comparison_markdown(cross()));

@@ -57,6 +57,14 @@ TEST(FormatBytes, IsReadBack) {
   }
 }
 
+TEST(FormatCommit, KeepsTheMarkOfATreeWithChanges) {
+  EXPECT_EQ(format_commit("29971fb856310123456789abcdef012345678901"), "29971fb85631");
+  EXPECT_EQ(format_commit("29971fb856310123456789abcdef012345678901-dirty"), "29971fb85631-dirty");
+  EXPECT_EQ(format_commit("29971fb85631-dirty"), "29971fb85631-dirty");
+  EXPECT_EQ(format_commit("unknown"), "unknown");
+  EXPECT_EQ(format_commit(""), "");
+}
+
 TEST(FormatClock, HasHoursWhereThereAreAny) {
   EXPECT_EQ(format_clock({0}), "0:00");
   EXPECT_EQ(format_clock({41.4}), "0:41");

@@ -37,7 +37,7 @@ namespace tbench::render {
 
 /// The day of a time as format_timestamp writes it.
 [[nodiscard]] std::string format_day(const std::string& timestamp);
-/// The first twelve digits of a commit.
+/// The first twelve digits of a commit, with the mark of a tree that had changes: `29971fb85631-dirty`.
 [[nodiscard]] std::string format_commit(const std::string& commit);
 
 /// `0:41`, `2:10`, `1:02:05`.

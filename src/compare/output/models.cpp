@@ -31,7 +31,7 @@ std::string side_line(const char* name, const SideFacts& side) {
   };
   add(side.device);
   add(side.uuids.empty() ? "" : side.uuids.front().substr(0, kLength));
-  add(side.build.empty() ? "" : render::format_commit(side.build));
+  add(side.build);
   add(side.date.empty() ? "" : render::format_day(side.date));
   add(side.cpu_cores > 0 ? fmt::format("{} cores", side.cpu_cores) : "");
   add(side.paths.front() + (side.paths.size() > 1 ? fmt::format(" and {} more", side.paths.size() - 1) : ""));

@@ -9,7 +9,6 @@
 
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/render/number_format.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -189,9 +188,7 @@ std::string answer_of(const Comparison& comparison) {
 }
 
 std::string sides_of(const Comparison& comparison) {
-  const auto build = [](const SideFacts& side) {
-    return side.build.empty() ? "unknown" : render::format_commit(side.build);
-  };
+  const auto build = [](const SideFacts& side) { return side.build.empty() ? "unknown" : side.build; };
   const std::string base = build(comparison.base);
   const std::string next = build(comparison.next);
   const bool is_told = !comparison.base.build.empty() || !comparison.next.build.empty();

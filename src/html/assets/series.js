@@ -72,7 +72,7 @@ tbench.series = (() => {
   }
   const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["device ms", (p) => format(p.device), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],
     ["from first %", (p) => (p.ms === undefined || p.first === undefined ? "" : percent(p.ms / p.first)), true], ["events", (p) => eventsOf(p).join("; ")],
-    ["commit", (p) => p.commit.slice(0, 12)], ["peak GiB", (p) => (p.bytes === undefined ? "" : (p.bytes / 2 ** 30).toFixed(3)), true], ["n", (p) => String(p.n), true]];
+    ["commit", (p) => p.commit], ["peak GiB", (p) => (p.bytes === undefined ? "" : (p.bytes / 2 ** 30).toFixed(3)), true], ["n", (p) => String(p.n), true]];
   /** Newest first. */
   function tableOf(record, points) {
     const attributes = (number) => (number ? { class: "number" } : {});
