@@ -169,6 +169,30 @@ std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& 
   return is_known && in_base != in_next ? Apart::kMachines : Apart::kProcesses;
 }
 
+/// `H100` of `NVIDIA H100 80GB HBM3`.
+std::string short_model(const std::string& name) {
+  constexpr std::string_view kMaker = "NVIDIA ";
+  const std::string model = name.starts_with(kMaker) ? name.substr(kMaker.size()) : name;
+  return model.substr(0, model.find(' '));
+}
+
+/// Says which GPU models the spreads come from, where a case was tested by them on another model.
+std::optional<std::string> foreign_spreads(const ComparisonSide& base, const ComparisonSide& next,
+                                           const std::vector<CaseComparison>& cases, const KnownSpreads& spreads) {
+  const auto is_foreign = [&](const Environment& environment) {
+    return environment.gpu && std::ranges::find(spreads.gpus, environment.gpu->name) == spreads.gpus.end();
+  };
+  const bool are_foreign =
+      std::ranges::any_of(base.environments, is_foreign) || std::ranges::any_of(next.environments, is_foreign);
+  const bool are_used = std::ranges::any_of(cases, [](const CaseComparison& c) { return c.known_test.has_value(); });
+  if (!are_foreign || !are_used || spreads.gpus.empty()) return std::nullopt;
+  Texts models;
+  for (const std::string& gpu : spreads.gpus) models.push_back(short_model(gpu));
+  return fmt::format(
+      "the spreads are known from {}, not from this GPU model; 'tbench spreads' makes a file of its own, for --spreads",
+      join(models, " and "));
+}
+
 }  // namespace
 
 Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options) {
@@ -202,6 +226,9 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
     for (CaseComparison& c : cases) c.note = status_note(c.base, c.next);
   } else {
     decide_all(cases, options);
+  }
+  if (auto foreign = foreign_spreads(base, next, cases, *options.spreads)) {
+    comparison.warnings.push_back(*std::move(foreign));
   }
   comparison.one_after_the_other = std::ranges::any_of(cases, is_tested) && one_after_the_other(base, next);
   if (comparison.one_after_the_other) {

@@ -93,6 +93,33 @@ TEST(ComparisonOutput, ABuildOfATreeWithChangesHasItsMark) {
   EXPECT_THAT(comparison_console(compare(base_side(), next, {}), {}), HasSubstr("  0123456789ab-dirty  "));
 }
 
+TEST(ComparisonOutput, AnotherGpuModelIsToldWhatTheSpreadsAreKnownFrom) {
+  const auto known_from = testing::Contains(HasSubstr("the spreads are known from H100 and H200, not from this GPU"));
+  const auto on = [](const std::string& gpu) {
+    ComparisonSide side = support::side_with({support::timed_case(kHostile, {100e-6}, 1.98e9)}, gpu + ".json");
+    side.cases[0].replicates[0].regime = Regime::kBurst;
+    side.environments[0].gpu->name = gpu;
+    return side;
+  };
+  const ComparisonSide unknown = on("NVIDIA A100-SXM4-80GB");
+  EXPECT_THAT(compare(unknown, unknown, {}).warnings, known_from);
+  EXPECT_THAT(compare(on("NVIDIA H200"), unknown, {}).warnings, known_from);
+  EXPECT_THAT(comparison_markdown(compare(unknown, unknown, {})), HasSubstr("known from H100 and H200"));
+  EXPECT_THAT(compare(on("NVIDIA H200"), on("NVIDIA H100 80GB HBM3"), {}).warnings, Not(known_from));
+  // A step without a trace: there is no spread that could be a foreign one.
+  ComparisonSide step = support::side_with({measured(small("eager"), {0.025}, 1.98e9, kGibi)}, "step.json");
+  step.environments[0].gpu->name = "NVIDIA A100-SXM4-80GB";
+  EXPECT_THAT(compare(step, step, {}).warnings, Not(known_from));
+}
+
+TEST(ComparisonOutput, SpreadsOfOnesOwnAreKnownFromTheirGpu) {
+  KnownSpreads spreads = built_in_spreads();
+  KnownSpreads own;
+  own.gpus = {"NVIDIA H200", "NVIDIA A100-SXM4-80GB"};
+  spreads.put_over(own);
+  EXPECT_THAT(spreads.gpus, testing::ElementsAre("NVIDIA H100 80GB HBM3", "NVIDIA H200", "NVIDIA A100-SXM4-80GB"));
+}
+
 TEST(ComparisonOutput, EveryBuildOfASideIsNamed) {
   ComparisonSide next = new_side();
   next.environments.push_back(next.environments[0]);

@@ -1,5 +1,6 @@
 #include "tbench/compare/known_spreads.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "compare/spreads/spread_source.hpp"
@@ -24,6 +25,9 @@ void KnownSpreads::put_over(const KnownSpreads& own) {
     if (spread.borrowed.empty()) classes.insert_or_assign(key, spread);
   }
   for (const auto& [key, spread] : own.cases) cases.insert_or_assign(key, spread);
+  for (const std::string& gpu : own.gpus) {
+    if (std::ranges::find(gpus, gpu) == gpus.end()) gpus.push_back(gpu);
+  }
 }
 
 const KnownSpreads& built_in_spreads() {
