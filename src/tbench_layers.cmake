@@ -77,6 +77,7 @@ tbench_layer(
           gate/gate_drift.cpp
           gate/gate_evidence.cpp
           gate/gate_junit.cpp
+          gate/gate_kept_build.cpp
           gate/gate_machine.cpp
           gate/gate_output.cpp
           gate/gate_pool.cpp

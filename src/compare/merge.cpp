@@ -113,7 +113,7 @@ ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::str
     std::ranges::copy_if(file.plan, std::back_inserter(merged.plan),
                          [&](const std::string& name) { return planned.insert(name).second; });
     if (started(file) < started(merged)) merged.environment.date = file.environment.date;
-    if (!file.environment.gpu) continue;  // nor has another part a GPU: check_same_kind
+    if (!file.environment.gpu) continue;  // nor has another part a GPU: require_same_machine
     gpus.insert(file.environment.gpu->uuid);
     merged.environment.gpu->other_processes =
         std::max(merged.environment.gpu->other_processes, file.environment.gpu->other_processes);

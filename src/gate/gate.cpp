@@ -11,6 +11,7 @@
 #include "gate/judging_steps.hpp"
 #include "tbench/compare/case_values.hpp"
 #include "tbench/core/run_order.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/results/json_text.hpp"
 #include "tbench/results/result_json.hpp"
@@ -114,6 +115,9 @@ void judge_cases(GateReport& report, const RunsByCase& runs, const history::Meas
   if (is_judged(report)) {
     screen(cases, dispersions, options.tau);
     screen_impossible(cases, candidate.environment);
+    if (report.kept_build_run) {
+      report.kept_build_run = screen_by_kept_build(cases, candidate.environment, options.run_last_good, options.tau);
+    }
     if (!report.host_is_valid) drop_host_bound(cases);
     accept(cases, options.accepted);
     confirm(cases, options);
@@ -175,6 +179,18 @@ void judge_evidence(GateReport& report, const std::vector<history::PastRun>& pas
   if (auto note = processes_note(past, processes_of(candidate.cases))) report.warnings.push_back(*std::move(note));
 }
 
+/// Asks for the kept build's run where the machine has too few runs to judge by since one of its facts changed.
+void note_young_epoch(GateReport& report, const std::vector<history::PastRun>& past,
+                      const history::MeasuredRun& candidate, const GateOptions& options) {
+  if (!options.night || !is_judged(report)) return;
+  const std::vector<std::string> facts = facts_of_young_epoch(past, candidate, *options.night, report.epoch);
+  if (facts.empty()) return;
+  report.kept_build_run = KeptBuildRun{};
+  if (options.run_last_good) return;
+  report.warnings.push_back(
+      fmt::format("{}, and no kept build was run beside it (--good, --new): the build is not kept", join(facts, ", ")));
+}
+
 }  // namespace
 
 GateReport judge_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
@@ -193,6 +209,7 @@ GateReport judge_run(const std::vector<history::PastRun>& past, const history::M
   add_other_machines(runs, options.other_machines, candidate.epoch);
   const std::map<std::string, stats::DispersionPrior> dispersions = known_dispersions(runs);
   if (null_control) report.null_control = check_aa_control(*null_control, dispersions);
+  note_young_epoch(report, past, candidate, options);
   judge_cases(report, runs, candidate, dispersions, options);
   if (const std::size_t open = unconfirmed_improvements(report); open > 0) {
     report.warnings.push_back(fmt::format(

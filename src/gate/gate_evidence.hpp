@@ -46,6 +46,13 @@ inline constexpr std::size_t kMinProcesses = 3;
                                                         const std::string& epoch, std::optional<EpochShift>& shift,
                                                         std::optional<double> tau);
 
+/// Returns the facts in which the machine differs from the one before the run's epoch, while the epoch has fewer than
+/// kYoungRuns runs that count. Nothing for an epoch that began with another way of measuring or other ceilings.
+/// @param epoch  of the run
+[[nodiscard]] std::vector<std::string> facts_of_young_epoch(const std::vector<history::PastRun>& past,
+                                                            const history::MeasuredRun& run, const NightFacts& facts,
+                                                            const std::string& epoch);
+
 // gate_evidence.cpp
 
 /// INCOMPLETE: the run began before an earlier one that counts, or over an hour from now.

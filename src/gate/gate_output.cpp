@@ -92,6 +92,12 @@ static void fields(auto& io, results::Like<EpochShift> auto& shift) {
   io.field("beyond", shift.beyond);
 }
 
+static void fields(auto& io, results::Like<KeptBuildRun> auto& run) {
+  io.field("cases", run.cases);
+  io.field("lacking", run.lacking);
+  io.field("differing", run.differing);
+}
+
 static void fields(auto& io, results::Like<GateReport> auto& report) {
   io.field("started", report.started);
   io.field("commit", report.commit);
@@ -106,6 +112,7 @@ static void fields(auto& io, results::Like<GateReport> auto& report) {
   io.field("machine_change", report.machine_change);
   io.field("null_control", report.null_control);
   io.field("epoch_shift", report.epoch_shift);
+  io.field("kept_build_run", report.kept_build_run);
   io.late_field("findings", report.findings);
   io.late_field("is_partial", report.is_partial);
   io.late_field("is_checked", report.is_checked);
@@ -204,6 +211,17 @@ void put_machine_change(render::Page& page, const MachineChange& change) {
   page.list("MACHINE_CHANGED", lines, kMaxListed);
 }
 
+/// Returns what the kept build, run again, says of the first runs of an epoch.
+Texts kept_build_lines(const KeptBuildRun& run) {
+  if (run.cases == 0) return {"it was not run, so tonight's build is not kept"};
+  Texts lines{fmt::format("{} case{} measured with both builds, of which {} differ{} by more than two processes do",
+                          run.cases, run.cases == 1 ? "" : "s", run.differing.size(),
+                          run.differing.size() == 1 ? "s" : "")};
+  for (const std::string& name : run.differing) lines.push_back("differs: " + name);
+  for (const std::string& name : run.lacking) lines.push_back("no time with the kept build: " + name);
+  return lines;
+}
+
 void put_machine(render::Page& page, const GateReport& report) {
   if (!report.is_valid) {
     page.list("ENVIRONMENT: the GPU differs from earlier runs, so nothing is gated", off_of(report, Resource::kDevice),
@@ -224,6 +242,10 @@ void put_machine(render::Page& page, const GateReport& report) {
     page.list(control.has_failed ? "The null control failed: two runs of the same build differ, so no case fails"
                                  : "Null control: differs at the 1 % level, as one case in a hundred does by chance",
               rejected, kMaxListed);
+  }
+  if (report.kept_build_run) {
+    page.list("The kept build beside it, on a machine with few runs", kept_build_lines(*report.kept_build_run),
+              kMaxListed);
   }
   if (!report.epoch_shift) return;
   const EpochShift& shift = *report.epoch_shift;

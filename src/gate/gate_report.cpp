@@ -17,6 +17,14 @@ bool has_failed_control(const GateReport& report) { return report.null_control &
 /// Nobody waits for a verdict on what could never be judged: what the GPU does not support, for instance.
 bool counts(const CaseReport& c) { return c.is_expected || c.outcome != Outcome::kNotJudged; }
 
+/// Whether the kept build's own run stands in for the earlier runs that the machine lacks.
+bool was_compared(const KeptBuildRun& run) { return run.cases > 0 && run.lacking.empty(); }
+
+/// The changed facts of a machine say nothing against a build that was compared with the kept one there.
+bool is_excused(const GateReport& report, const OfRun& of) {
+  return report.kept_build_run && of.subject == Subject::kMachine && of.outcome == Outcome::kEnvironment;
+}
+
 }  // namespace
 
 std::vector<OfRun> of_run(const GateReport& report) {
@@ -99,8 +107,13 @@ std::size_t unconfirmed_improvements(const GateReport& report) {
 }
 
 bool is_good(const GateReport& report) {
-  return is_judged(report) && report.is_checked && !report.is_partial && outcome_of(report) >= Outcome::kHost &&
-         unconfirmed_improvements(report) == 0;
+  if (!is_judged(report) || !report.is_checked || report.is_partial) return false;
+  if (report.kept_build_run && !was_compared(*report.kept_build_run)) return false;
+  const auto is_grave = [](Outcome outcome) { return outcome < Outcome::kHost; };
+  return unconfirmed_improvements(report) == 0 &&
+         std::ranges::none_of(report.cases, [&](const CaseReport& c) { return counts(c) && is_grave(c.outcome); }) &&
+         std::ranges::none_of(of_run(report),
+                              [&](const OfRun& of) { return !is_excused(report, of) && is_grave(of.outcome); });
 }
 
 }  // namespace tbench::gate

@@ -166,6 +166,15 @@ void become_suspect(CaseVerdict& c, const char* found_by);
 /// @param bad  nullptr: the candidate itself, whose environment the caller compares
 void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad);
 
+// gate_kept_build.cpp: what the kept build says where the earlier runs are too few.
+
+/// Runs the kept build on the cases, once. What differs from the candidate by more than two processes of one build do,
+/// in either direction, is then to be confirmed. A case of which no such spread is known differs beyond its threshold.
+/// @param cases  screened
+/// @throws       what `run` throws
+[[nodiscard]] KeptBuildRun screen_by_kept_build(std::vector<CaseVerdict>& cases, const Environment& environment,
+                                                const RunOnce& run, std::optional<double> tau);
+
 // gate_drift.cpp: what the median of one run does not show.
 
 /// Some processes slower beyond the threshold, which the median of all does not show.

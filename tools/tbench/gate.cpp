@@ -127,6 +127,7 @@ GateReport judge(const GateArguments& arguments, const History& history, const M
   const bool may_run = !arguments.dry_run;
   if (may_run && !arguments.good.empty()) {
     options.confirm_last_good = confirmation(arguments.good, arguments.next, folder, "good");
+    options.run_last_good = run_once(arguments.good, folder, "kept");
   }
   if (may_run && !arguments.pinned.empty()) {
     options.confirm_pinned = confirmation(arguments.pinned, arguments.next, folder, "pinned");

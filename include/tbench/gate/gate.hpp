@@ -22,6 +22,8 @@ namespace tbench::gate {
 /// Earlier runs that the screen and the ceilings are compared with, and how many a screen needs.
 inline constexpr std::size_t kScreenRuns = 20;
 inline constexpr std::size_t kMinScreenRuns = 8;
+/// Runs of an epoch with fewer before them are judged by the kept build, too, if the epoch began with another fact.
+inline constexpr std::size_t kYoungRuns = 3;
 /// Runs that are searched for change points.
 inline constexpr std::size_t kTrendRuns = 90;
 
@@ -39,6 +41,9 @@ inline constexpr std::size_t kCreepBlocks = 10;
 using Confirm =
     std::function<std::vector<ConfirmationBlock>(const std::vector<std::string>& names, std::size_t blocks)>;
 
+/// Runs the cases given once, in a process of its own.
+using RunOnce = std::function<compare::ComparisonSide(const std::vector<std::string>& names)>;
+
 /// Facts about a whole run from the history and from the clock on the wall, next to the earlier runs themselves.
 struct NightFacts {
   std::string now;                                       // UTC
@@ -46,7 +51,7 @@ struct NightFacts {
   std::map<std::uint64_t, std::string> known_samples{};  // when an earlier run had samples of this one, by digest
   std::vector<history::ExpectedCase> expected{};
   bool expects_null_control{};  // the last judged run had one
-  /// Runs of another machine or setting of the same model, where this one has none, oldest first.
+  /// Runs of another machine or setting of the same model, where this one has fewer than kYoungRuns, oldest first.
   std::vector<history::PastRun> before{};
   bool is_partial{};  // the run was to measure a part of what is expected
 };
@@ -66,6 +71,7 @@ struct GateOptions {
   std::optional<NightFacts> night{};
   Confirm confirm_last_good{};  // empty: there is no such build
   Confirm confirm_pinned{};
+  RunOnce run_last_good{};  // of the build of confirm_last_good; empty: there is no such build
 };
 
 /// Some cases of one build, measured under two labels.

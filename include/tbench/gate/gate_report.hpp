@@ -114,6 +114,15 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
+/// The kept build, run once more beside the first runs of an epoch that began with another machine or setting: these
+/// have no earlier runs to be judged by.
+struct KeptBuildRun {
+  std::int64_t cases{};                // that both builds measured; 0: there is no kept build, or it was not run
+  std::vector<std::string> lacking;    // expected cases that the kept build has no time of
+  std::vector<std::string> differing;  // cases that differ by more than two processes of one build do
+  bool operator==(const KeptBuildRun&) const = default;
+};
+
 struct GateReport {
   std::string started;
   std::string commit;
@@ -128,11 +137,12 @@ struct GateReport {
   std::optional<MachineChange> machine_change;
   std::optional<AaControl> null_control;
   std::optional<EpochShift> epoch_shift;
-  std::vector<Finding> findings;     // of gate_evidence
-  bool is_partial{};                 // a part of what is expected was asked for: judged, and nothing is kept
-  bool is_checked{true};             // ceilings and a null control were there to tell of the machine
-  std::vector<std::string> missing;  // names of the cases that are MISSING
-  std::vector<std::string> stale;    // cases without a valid value for 48 hours
+  std::optional<KeptBuildRun> kept_build_run;  // absent where earlier runs of the epoch tell as much
+  std::vector<Finding> findings;               // of gate_evidence
+  bool is_partial{};                           // a part of what is expected was asked for: judged, and nothing is kept
+  bool is_checked{true};                       // ceilings and a null control were there to tell of the machine
+  std::vector<std::string> missing;            // names of the cases that are MISSING
+  std::vector<std::string> stale;              // cases without a valid value for 48 hours
   std::vector<std::string> warnings;
   std::vector<CaseReport> cases;  // in the order of the run
   bool operator==(const GateReport&) const = default;
@@ -164,8 +174,8 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 [[nodiscard]] std::size_t unconfirmed_improvements(const GateReport& report);
 
 /// Whether the candidate's build may be kept as the last good one: judged, nothing in it is graver than HOST, and what
-/// is IMPROVED was confirmed. Not on a machine that just changed: the change hides what the build did; nor where
-/// nothing checked the machine.
+/// is IMPROVED was confirmed. Not where nothing checked the machine. On a machine that just changed the change hides
+/// what the build did: there only where the kept build was run again beside it, on every case.
 [[nodiscard]] bool is_good(const GateReport& report);
 
 [[nodiscard]] std::size_t count_of(const GateReport& report, Outcome outcome);

@@ -128,4 +128,20 @@ std::optional<Finding> find_changed_facts(const std::vector<history::PastRun>& p
       .outcome = Outcome::kEnvironment, .subject = Subject::kMachine, .text = std::move(text), .stops_judging = false};
 }
 
+std::vector<std::string> facts_of_young_epoch(const std::vector<history::PastRun>& past,
+                                              const history::MeasuredRun& run, const NightFacts& facts,
+                                              const std::string& epoch) {
+  const auto counts_in = [&](const history::PastRun& earlier) {
+    return earlier.is_valid && earlier.run.epoch == epoch;
+  };
+  const auto in_epoch = static_cast<std::size_t>(std::ranges::count_if(past, counts_in));
+  if (in_epoch >= kYoungRuns || !changed_way(past, run).empty()) return {};
+  const auto is_before = [&](const history::PastRun& earlier) {
+    return earlier.is_valid && earlier.run.epoch != epoch;
+  };
+  const auto before = std::find_if(past.rbegin(), past.rend(), is_before);
+  const history::PastRun* const last = before != past.rend() ? &*before : last_judged(facts.before);
+  return last == nullptr ? std::vector<std::string>{} : changed_facts(last->run.environment, run.environment);
+}
+
 }  // namespace tbench::gate

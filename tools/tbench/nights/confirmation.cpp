@@ -22,6 +22,8 @@ namespace {
 using compare::ComparisonSide;
 using gate::ConfirmationBlock;
 
+constexpr std::size_t kMaxFilter = 100'000;  // bytes; Linux takes 128 KiB in an argument
+
 /// Runs a command with further arguments, its output on our stderr. It ends with us.
 /// @return  its exit status, 128 + signal if one ended it
 int run_command(const std::string& command, const std::vector<std::string>& arguments) {
@@ -79,6 +81,14 @@ gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolde
       block.base.push_back(run_base(path("base", 2)));
     }
     return blocks;
+  };
+}
+
+gate::RunOnce run_once(std::string command, ConfirmationFolder& folder, std::string label) {
+  return [command = std::move(command), &folder, label = std::move(label)](const std::vector<std::string>& names) {
+    const std::string exact = results::exact_filter(names);
+    fmt::print(stderr, "running {} case{} with the kept build, once\n", names.size(), names.size() == 1 ? "" : "s");
+    return Runner{command, exact.size() < kMaxFilter ? exact : "."}(fmt::format("{}/{}.json", folder.make(), label));
   };
 }
 

@@ -32,4 +32,9 @@ class ConfirmationFolder {
 [[nodiscard]] gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolder& folder,
                                          std::string label);
 
+/// Runs a command once, as confirmation() runs `base`. More names than a command line can take become all of its cases.
+/// @param folder  where the results go, as `LABEL.json`
+/// @throws        from the function: as the function that confirmation() returns
+[[nodiscard]] gate::RunOnce run_once(std::string command, ConfirmationFolder& folder, std::string label);
+
 }  // namespace tbench::tool

@@ -74,10 +74,11 @@ void rename(const std::vector<std::string>& renamed, History& history, const Mea
   }
 }
 
-/// The runs of the machine or setting of this model that was measured last, where the run's own has none that counts.
+/// The runs of the machine or setting of this model that was measured last, where the run's own has too few that count.
 std::vector<history::PastRun> runs_before(const History& history, const MeasuredRun& run,
                                           const std::vector<history::PastRun>& past) {
-  if (std::ranges::any_of(past, &history::PastRun::is_valid)) return {};
+  const auto own = static_cast<std::size_t>(std::ranges::count_if(past, &history::PastRun::is_valid));
+  if (own >= gate::kYoungRuns) return {};
   std::string fingerprint;
   std::string last;
   for (const std::string& other : history.fingerprints()) {
