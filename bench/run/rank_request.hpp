@@ -45,12 +45,11 @@ inline constexpr const char* kLostRanks = "lost_ranks";
 [[nodiscard]] std::string to_text(std::span<const Record> records);
 [[nodiscard]] std::vector<Record> records_from(const std::string& text, const std::string& name);
 
-/// Merges the records that all ranks have of a case. Where every rank has its times, rank 0's records are taken: all
-/// agree on the times. Else the case ends as it did for the rank that caused it, and the reason names that rank: one
-/// whose worker crashed, hung, computed wrong results or ran out of memory, in this order, before those that lost
-/// another one.
-/// @param ranks  in their order, at least one
-/// @return       nothing if no rank knows a cause: the user has interrupted the run
+/// Merges the records that all ranks have of a case. If every rank has times, rank 0's records are returned, since all
+/// ranks agree on the times. Otherwise the most severe ending decides, and the reason names the ranks that ended so:
+/// crash, timeout, wrong results, out of memory, unsupported, loss of another rank, in this order.
+/// @param ranks  in rank order, at least one
+/// @return       empty if no rank knows a cause, because the user interrupted the run
 [[nodiscard]] std::vector<Record> merge_ranks(std::span<const std::vector<Record>> ranks);
 
 }  // namespace tbench::bench

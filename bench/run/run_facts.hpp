@@ -18,7 +18,7 @@ namespace tbench::bench {
 /// @param clock_policy   what the user says about the clocks; recorded as it is
 [[nodiscard]] Environment collect_environment(bool on_gpu, const std::string& clock_policy);
 
-/// The same without what tells this machine from others of its kind: the GPU's UUID.
+/// Returns the environment without the GPU's UUID, the only field that identifies this machine.
 [[nodiscard]] Environment without_identity(Environment environment);
 
 /// Reads what Google Benchmark tells about this machine, as it is now.

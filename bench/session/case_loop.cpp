@@ -57,7 +57,7 @@ void RunReporter::ReportRuns(const std::vector<Run>& runs) {
     const auto found = finished_.find(run.run_name.function_name);
     if (found == finished_.end()) continue;  // interrupted before it was done
     for (Record& record : found->second) {
-      // On the disk before it is on the console: what a user has seen is never lost.
+      // Write to disk before printing, so that no result that the user has seen is lost.
       if (writer_ != nullptr) writer_->add(record);
       progress_.clear();
       if (console_ != nullptr) console_->row(record);

@@ -15,7 +15,8 @@
 namespace tbench::bench {
 namespace {
 
-/// Until all ranks have started their first workers, which may load libraries from a network's file system.
+/// The longest wait for all ranks to start their first workers, which may have to load libraries from a network file
+/// system.
 constexpr Seconds kRendezvousLimit{180.0};
 
 std::optional<std::string> environment_variable(const std::string& name) {

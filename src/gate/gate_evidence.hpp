@@ -33,7 +33,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 /// Returns the differences between two environments of one model of GPU: `power limit 700 -> 600 W`.
 [[nodiscard]] std::vector<std::string> changed_facts(const Environment& then, const Environment& now);
 
-/// Settings of the measurement that differ from the last run that counts: `min_time_s 0.5 -> 0.05`.
+/// Lists the measurement settings that changed since the last valid run: `min_time_s 0.5 -> 0.05`.
 [[nodiscard]] std::vector<std::string> changed_way(const std::vector<history::PastRun>& past,
                                                    const history::MeasuredRun& run);
 

@@ -71,7 +71,7 @@ std::optional<double> attention_bytes(const CaseId& id, const ElementBytes& elem
   const auto d_model = extent_of(id, "d_model");
   const auto length = extent_of(id, "seq_len");
   const auto pass = parse_enum<AttentionPass>(text_of(id, "pass"));
-  // Nothing is known for both passes together: what they hold at once is less than what they move.
+  // No bound for both passes together: attention_min_bytes() counts what they hold at once, and they move more.
   if (!batch || !heads || !d_model || !length || !pass || pass == AttentionPass::kForwardBackward) return std::nullopt;
   constexpr double kMaxElements = 1e15;  // far beyond any memory
   if (static_cast<double>(*batch) * static_cast<double>(*d_model) * static_cast<double>(*length) > kMaxElements) {

@@ -65,7 +65,7 @@ struct LaunchPlan {
   int failure{};  // gets errno if the program cannot be executed, else closes on exec
 };
 
-/// A limit that is lower already stays.
+/// Lowers a resource limit to `limit.most`; a limit that is already lower is kept. False: see errno.
 bool lower(const Limit& limit) {
   rlimit now{};
   if (getrlimit(limit.resource, &now) != 0) return false;

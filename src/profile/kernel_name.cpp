@@ -24,8 +24,8 @@ constexpr std::string_view kConst = " const";
 constexpr std::string_view kOpening = "<({[";
 constexpr std::string_view kClosing = ">)}]";
 
-/// Returns the place behind the bracket that closes the one at `open`; the end of the text if none does. A '<' that a
-/// bracket of another kind finds open was a comparison.
+/// Returns the position after the bracket that closes the one at `open`, or the end of the text if none does. A '<'
+/// that is still open when a bracket of another kind closes is taken as a comparison.
 std::size_t behind_bracket(std::string_view text, std::size_t open) {
   std::string opened;
   for (std::size_t i = open; i < text.size();) {
@@ -48,8 +48,8 @@ std::size_t behind_bracket(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// Returns the place behind the parameters at `open`, and behind const, if a name goes on there: the parameters belong
-/// to a function that encloses it. Else returns the text's end.
+/// Returns the position after the parameters at `open` and after const if a name goes on there: then the parameters
+/// belong to an enclosing function. Otherwise returns the end of the text.
 std::size_t behind_parameters(std::string_view text, std::size_t open) {
   std::size_t end = behind_bracket(text, open);
   if (text.substr(end).starts_with(kConst)) end += kConst.size();

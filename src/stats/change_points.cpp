@@ -42,7 +42,8 @@ double distance(const Values& values, std::size_t from, std::size_t to, double x
   return sum;
 }
 
-/// The best split into parts of at least `least` values; nothing for too few.
+/// Finds the split with the largest energy whose two parts have at least `least` values each. Returns nullopt if there
+/// are too few values.
 std::optional<Split> best_split(const Values& values, std::size_t least) {
   const std::size_t count = values.size();
   if (count < 2 * least) return std::nullopt;

@@ -156,7 +156,7 @@ Study step_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "step", .order = 210, .make = &step_study});
 
-/// The use of memory: peaks, and what they hold.
+/// Peak memory of a step, and what occupies it.
 Study memory_study() {
   const auto of_memory = [](auto rows_of) {
     return [rows_of](std::span<const Record* const> records) {

@@ -139,9 +139,10 @@ inline constexpr std::string_view kSpreadSchema = "tbench.known_spreads/1";
 /// @throws  std::invalid_argument  for a number that is not finite
 [[nodiscard]] results::Json spreads_to_json(const KnownSpreads& spreads);
 
-/// @param name  of the file, for messages
-/// @throws      UsageError  naming file, value and remedy: no JSON, another schema, an unknown class, a limit that is
-///                          not above 0
+/// Parses a file of known spreads.
+/// @param name  the file's name, for error messages
+/// @throws      UsageError  if the text is not JSON or has another schema, an unknown class or a limit that is not
+///                          above 0. The message names the file, the value and the remedy
 [[nodiscard]] KnownSpreads parse_spreads(std::string_view text, const std::string& name);
 
 /// @throws  UsageError  as read_text and parse_spreads

@@ -1,5 +1,5 @@
-// A trace on the disk: Chrome's trace event format, which Perfetto opens, with what it takes to read the same trace
-// back. The format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+// Trace files: Chrome's trace event format, which Perfetto opens, and the facts needed to read the same trace back.
+// Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 #pragma once
 
 #include <cstdint>

@@ -17,9 +17,10 @@ namespace tbench::ranks {
 /// @see  torch/nn/parallel/distributed.py, _ddp_init_helper
 class Reducer {
  public:
-  /// All ranks make one, of the same parameters.
-  /// @param group       outlives the reducer
-  /// @param parameters  leaves of autograd, of the group's device
+  /// Must be constructed on every rank, with the same parameters.
+  /// @param group         must outlive the reducer
+  /// @param parameters    leaves of autograd on the group's device
+  /// @param bucket_bytes  size limit of a bucket
   Reducer(Group& group, const std::vector<at::Tensor>& parameters, std::int64_t bucket_bytes);
   ~Reducer();
   Reducer(const Reducer&) = delete;

@@ -151,7 +151,8 @@ double shade_of(std::size_t index, std::size_t count) {
   return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);
 }
 
-/// The values of the first key that has colours have theirs; what else differs is a shade and a shape.
+/// Assigns colours and shapes to chart series. The first key of kColouredKeys with several values sets the base
+/// colour; each combination of the other keys has its own shape and its own shade of that colour.
 class Colours {
  public:
   explicit Colours(const std::vector<Value>& values) {

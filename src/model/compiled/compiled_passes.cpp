@@ -25,8 +25,11 @@ struct Source {
   std::size_t index{};
 };
 
-/// @param text  "i3 o2 gradient": see divided() in tools/compile_model.py
-/// @throws      Unsupported  for anything else
+/// Parses the origins of the backward graph's inputs, as divided() in tools/compile_model.py writes them.
+/// @param text  words separated by blanks: `i3` is input 3 and `o2` output 2 of the forward graph, `gradient` is the
+///              gradient of the loss
+/// @param path  the package, for the error message
+/// @throws      Unsupported  for any other word
 std::vector<Source> parse_sources(const std::string& text, const std::string& path) {
   std::vector<Source> sources;
   std::istringstream words{text};

@@ -71,7 +71,9 @@ class BackwardRanges::Impl final : public cuda::RangeListener {
     open_.pop_back();
   }
 
-  /// @param sequence  of the node; negative: it has none (a gradient is accumulated), and belongs to the node before
+  /// Opens the forward ranges in which the autograd node that is about to run was made.
+  /// @param sequence  the node's sequence number. A node that accumulates a gradient has none (negative) and stays in
+  ///                  the ranges of the node before
   void begin_node(std::int64_t sequence) {
     if (open_.empty() || sequence < 0) return;
     if (!credited_.empty() && open_.size() != credited_depth_) return;  // inside a range that a node has entered

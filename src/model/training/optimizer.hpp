@@ -97,7 +97,8 @@ class AdamW::ChunkedStep {
   /// @param max_blocks  each takes a multiprocessor to itself
   /// @throws            std::invalid_argument  for others
   void update(std::span<const std::size_t> parameters, int max_blocks);
-  /// All others, once, on the current stream, which waits for those before.
+  /// Updates all remaining parameters, on the current stream. Called once, at the end of the step; the current stream
+  /// must already wait for all earlier updates.
   void finish();
 
  private:

@@ -36,11 +36,12 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// a GPU, multiplies in TF32: a third of the operations, and products of a size and type that a GPU is fast at.
 /// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
-/// Verifies a step like the first overload, but a step that all ranks make together, each on its part of a batch. The
-/// logits are the rank's own; the loss, the gradients and what the optimizer makes of them belong to the whole batch,
-/// which every rank computes by itself; and behind the step all ranks have parameters of the same bits.
-/// @param group  of the ranks, all of which call this
-/// @param step   leaves every leaf's gradient as it is averaged
+/// Verifies a step that all ranks make together, each on its part of the batch. Works like the overload above, with
+/// these differences: the logits are compared for this rank's rows; the loss, the gradients and the update for the
+/// whole batch, whose reference every rank computes by itself; and after the step the parameters must be bitwise equal
+/// on all ranks.
+/// @param group  must be called by all of its ranks
+/// @param step   must leave the averaged gradient in every leaf
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step,
                                           ranks::Group& group);
 /// One step as the trainer makes it, whose outputs are kept.

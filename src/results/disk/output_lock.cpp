@@ -24,7 +24,8 @@ namespace tbench::results {
 namespace {
 
 constexpr mode_t kFileMode = 0666;  // less the umask
-/// A command that only asks has the lock for a moment (refuse_locked).
+/// Attempts at a lock, and the pause between them: a command that only checks for a writer (refuse_locked) also holds
+/// the lock for a moment.
 constexpr int kTries = 5;
 constexpr std::chrono::milliseconds kPause{20};
 

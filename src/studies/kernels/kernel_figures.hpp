@@ -50,7 +50,8 @@ struct OperationSum {
 /// The range of a phase of a step: FORWARD of `forward`; null where it has none.
 [[nodiscard]] const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase);
 
-/// A column of a value that needs a trace and its record; nothing without a trace.
+/// Makes a column that `value` computes from a record's trace and median step time. The cell is empty if the record
+/// has no trace or no timing.
 [[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
                                        std::function<std::string(double)> format);
 
