@@ -14,6 +14,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/model/plugins.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
@@ -80,14 +81,24 @@ std::vector<std::string> known_values(std::span<const FamilySpec> families, cons
   return found == spec->keys.end() ? std::vector<std::string>{} : found->known;
 }
 
-Selection select_study(std::span<const FamilySpec> families, const Options& options) {
-  const studies::Study known = studies::with_known_values(
-      studies::find_study(options.study, "--tb_study"), [&](const std::string& family, const CaseId::Parameter& value) {
-        const std::vector<std::string> values = known_values(families, family, value.first);
-        return std::ranges::find(values, value.second) != values.end();
-      });
+/// The family's implementations that come from --tb_plugin.
+std::vector<std::string> plugins_of(std::span<const FamilySpec> families, const std::string& family) {
+  std::vector<std::string> names = known_values(families, family, "impl");
+  std::erase_if(names, [](const std::string& impl) { return model::find_plugin(impl) == nullptr; });
+  return names;
+}
+
+Selection select_study(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
+  const studies::Study known =
+      studies::with_known_values(studies::for_device(studies::find_study(options.study, "--tb_study"), has_gpu),
+                                 [&](const std::string& family, const CaseId::Parameter& value) {
+                                   const std::vector<std::string> values = known_values(families, family, value.first);
+                                   return std::ranges::find(values, value.second) != values.end();
+                                 });
+  const studies::Study joined =
+      studies::with_plugins(known, [&](const std::string& family) { return plugins_of(families, family); });
   const studies::Study study = studies::with_open_axes(
-      known, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
+      joined, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
   const std::vector<FamilyGrid> grids = studies::grids_with_sizes(study, options.sizes);
   const std::vector<CaseId> cases = expand(families, grids, options.axes);
   if (cases.empty()) {
@@ -118,7 +129,7 @@ bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
 }
 
 Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
-  if (!options.study.empty()) return select_study(families, options);
+  if (!options.study.empty()) return select_study(families, options, has_gpu);
   const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
   Selection selection = without_retired(suite, filtered(expanded(families, suite, options), options.filter), options);
   if (selection.cases.empty()) {

@@ -165,6 +165,9 @@ std::string series_html(std::span<const history::Series> series) {
 
 std::string study_html(const studies::StudyReport& report) {
   std::string body;
+  for (const std::string& answer : report.answers) {
+    body += fmt::format("<p><strong>{}</strong></p>\n", render::escape_markup(answer));
+  }
   for (const std::string& source : report.sources) body += note_html(source);
   for (const studies::StudySection& section : report.sections)
     body += plots_html(section) + section.table().html(section.caption);

@@ -43,7 +43,8 @@ Study attention_grid_study() {
           .columns = {attention_forward_column(), attention_backward_column(),
                       of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes))},
       }},
-      .if_known = {{"Attention", {"impl", {"compiled"}}}}};
+      .if_known = {{"Attention", {"impl", {"compiled"}}}},
+      .open_to_plugins = {"Attention"}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "attention_grid", .order = 70, .make = &attention_grid_study});
@@ -69,7 +70,8 @@ Study flash_study() {
           .columns = {attention_forward_column(), attention_backward_column(),
                       of_pass("forward_backward", number_column("end to end ms", "median_ms"))},
           .speed_up = StudySpeedUp{.base = {{"impl", "naive"}}},
-      }}};
+      }},
+      .open_to_plugins = {"Attention"}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "flash", .order = 80, .make = &flash_study});

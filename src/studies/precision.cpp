@@ -140,7 +140,8 @@ Study tf32_study() {
               .columns = {attention_forward_column(), attention_backward_column()},
               .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}, .as = StudyComparison::kChange},
           }},
-          .if_known = {{"Attention", {"impl", {"compiled"}}}}};
+          .if_known = {{"Attention", {"impl", {"compiled"}}}},
+          .open_to_plugins = {"Attention"}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "tf32", .order = 60, .make = &tf32_study});

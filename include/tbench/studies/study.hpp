@@ -156,6 +156,12 @@ struct Study {
   std::vector<CaseId> beside{};
   /// Sentences below the tables. May be empty.
   std::function<std::vector<std::string>(const StudyMeasurements&)> conclude{};
+  /// The grids of a run without a GPU; empty: `grids`.
+  std::vector<FamilyGrid> grids_on_cpu{};
+  /// Families whose axis `impl` the user's plug-ins join (--tb_plugin).
+  std::vector<std::string> open_to_plugins{};
+  /// Sentences above the tables, which a run prints at its end. May be empty.
+  std::function<std::vector<std::string>(const StudyMeasurements&)> answer{};
 };
 
 [[nodiscard]] std::span<const Study> all_studies();
@@ -173,6 +179,13 @@ struct Study {
 [[nodiscard]] Study with_open_axes(
     Study study,
     const std::function<std::vector<std::string>(const std::string& family, const std::string& key)>& values_of);
+
+/// The study with its grids for a run with or without a GPU.
+[[nodiscard]] Study for_device(Study study, bool has_gpu);
+
+/// The study with the plug-ins of a family, behind the values of the axis `impl`, where it is open to them.
+[[nodiscard]] Study with_plugins(Study study,
+                                 const std::function<std::vector<std::string>(const std::string& family)>& plugins_of);
 
 /// The study's grids with the user's sizes as further values of every `size` axis.
 [[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);

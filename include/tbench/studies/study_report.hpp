@@ -36,6 +36,7 @@ struct StudySection {
 struct StudyReport {
   std::string title;
   std::vector<std::string> sources;  // a file each, and where it was measured
+  std::vector<std::string> answers;  // sentences above the tables
   std::vector<StudySection> sections;
   std::vector<std::string> notes;     // what marks mean
   std::vector<std::string> commands;  // footnote 1, 2, ...: each measures what its cells lack, and nothing else

@@ -78,6 +78,23 @@ Study with_open_axes(
   return study;
 }
 
+Study for_device(Study study, bool has_gpu) {
+  if (!has_gpu && !study.grids_on_cpu.empty()) study.grids = study.grids_on_cpu;
+  return study;
+}
+
+Study with_plugins(Study study, const std::function<std::vector<std::string>(const std::string& family)>& plugins_of) {
+  for (const std::string& family : study.open_to_plugins) {
+    for (const std::string& name : plugins_of(family)) {
+      for (FamilyGrid& grid : study.grids) {
+        const auto axis = std::ranges::find(grid.axes, "impl", &Axis::key);
+        if (grid.family == family && axis != grid.axes.end()) axis->values.push_back(name);
+      }
+    }
+  }
+  return study;
+}
+
 std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes) {
   std::vector<FamilyGrid> grids = study.grids;
   for (FamilyGrid& grid : grids) {

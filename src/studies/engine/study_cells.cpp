@@ -141,6 +141,24 @@ bool is_measured(std::span<const results::NamedResults> results, const std::stri
   });
 }
 
+/// Returns the plug-ins that a file has cases of, as Environment::versions names them.
+std::vector<std::string> plugins_of(std::span<const results::NamedResults> results, const std::string& family) {
+  constexpr std::string_view kPrefix = "plugin.";
+  std::vector<std::string> names;
+  for (const results::NamedResults& result : results) {
+    for (const auto& [version, file] : result.file.environment.versions) {
+      if (!version.starts_with(kPrefix)) continue;
+      std::string name = version.substr(kPrefix.size());
+      if (is_measured({&result, 1}, family, {"impl", name})) add_missing(names, {std::move(name)}, std::identity{});
+    }
+  }
+  return names;
+}
+
+bool has_gpu(std::span<const results::NamedResults> results) {
+  return results.empty() || results.front().file.environment.gpu.has_value();
+}
+
 /// Returns the values of a key in the files' cases, in the order of their numbers.
 /// @param family  whose cases; empty: of all families of the study
 std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> results, const Study& study,
@@ -212,11 +230,12 @@ void find_records(StudyCells& cells, const Study& study, std::span<const results
 StudyCells study_cells(const Study& whole, std::span<const results::NamedResults> results,
                        const StudyOptions& options) {
   check_one_device(results);
-  const Study known = with_known_values(whole, [&](const std::string& family, const CaseId::Parameter& value) {
-    return is_measured(results, family, value);
-  });
-  const Study study = with_open_axes(known, [&](const std::string& family, const std::string& key) {
-    return open_values(results, known, family, key);
+  const Study known = with_known_values(
+      for_device(whole, has_gpu(results)),
+      [&](const std::string& family, const CaseId::Parameter& value) { return is_measured(results, family, value); });
+  const Study joined = with_plugins(known, [&](const std::string& family) { return plugins_of(results, family); });
+  const Study study = with_open_axes(joined, [&](const std::string& family, const std::string& key) {
+    return open_values(results, joined, family, key);
   });
   check_axes(study, options.axes);
   Changes all = changes_of_all(study, results);

@@ -56,6 +56,7 @@ static void fields(results::FieldWriter& out, const StudyReport& report) {
   for (const StudySection& section : report.sections) sections.push_back({&section, &report.commands});
   out.field("title", report.title);
   out.field("sources", report.sources);
+  if (!report.answers.empty()) out.field("answers", report.answers);
   out.field("tables", sections);
   out.field("notes", report.notes);
   out.field("commands", report.commands);
@@ -116,7 +117,9 @@ std::string program_of(const std::string& gpus) {
 }
 
 std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
-  std::string page = report.title + "\n" + join(report.sources, "\n") + "\n";
+  std::string page;
+  for (const std::string& answer : report.answers) page += answer + "\n";
+  page += report.title + "\n" + join(report.sources, "\n") + "\n";
   for (const StudySection& section : report.sections) {
     page += fmt::format("\n{}\n{}", section.caption, section.table().text(max_width));
   }
@@ -129,7 +132,9 @@ std::string text_page(const StudyReport& report, std::optional<std::size_t> max_
 }
 
 std::string markdown_page(const StudyReport& report) {
-  std::string page = fmt::format("**{}**\n\n", render::escape_markdown(report.title));
+  std::string page;
+  for (const std::string& answer : report.answers) page += render::escape_markdown(answer) + "\n\n";
+  page += fmt::format("**{}**\n\n", render::escape_markdown(report.title));
   for (const std::string& source : report.sources) page += render::escape_markdown(source) + "\n";
   for (const StudySection& section : report.sections) {
     page += fmt::format("\n{}\n\n{}", render::escape_markdown(section.caption), section.table().markdown());
@@ -206,6 +211,7 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
     if (auto section = row_section(table, contents)) report.sections.push_back(std::move(*section));
   }
   report.notes = notes_of(study, contents.marks());
+  if (study.answer) report.answers = study.answer(contents.measurements());
   if (study.conclude) std::ranges::move(study.conclude(contents.measurements()), std::back_inserter(report.notes));
   if (study.protocol.needs_trace) std::ranges::move(trace_notes(cells), std::back_inserter(report.notes));
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {

@@ -255,6 +255,17 @@ TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
   EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 3);
 }
 
+TEST(Selection, AStudyWithSmallerShapesForACpuHasThemThere) {
+  const std::vector<FamilySpec> specs = specs_of(all_families({}));
+  Options options;
+  options.study = "mine";
+  const std::vector<CaseId> on_gpu = select_cases(specs, options, /*has_gpu=*/true).cases;
+  const std::vector<CaseId> on_cpu = select_cases(specs, options, /*has_gpu=*/false).cases;
+  EXPECT_EQ(on_gpu.size(), 12U * 2 * 5);  // shapes, passes, implementations
+  EXPECT_EQ(on_cpu.size(), 12U * 2 * 2);
+  for (const CaseId& id : on_cpu) EXPECT_LE(id.int_at("seq_len"), 256) << id.name();
+}
+
 TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
   const std::vector<Family> families = all_families({});
   for (const studies::Study& study : studies::all_studies()) {

@@ -1,0 +1,132 @@
+// The study of a kernel author: what it says of a plug-in, its grids with and without a GPU, and plug-ins as columns of
+// the studies of attention.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "support/sample_results.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr double kMilli = 1e-3;
+
+CaseId case_of(const std::string& seq_len, const std::string& pass, const std::string& impl) {
+  return {"Attention",
+          {{"batch", "8"},
+           {"heads", "1"},
+           {"d_model", "64"},
+           {"seq_len", seq_len},
+           {"causal", "1"},
+           {"pass", pass},
+           {"precision", "bf16"},
+           {"impl", impl}}};
+}
+
+/// The records of one shape, a time in ms for each implementation.
+void add(std::vector<Record>& records, const std::string& seq_len, const std::string& pass,
+         const std::map<std::string, double>& ms) {
+  for (const auto& [impl, time] : ms) {
+    records.push_back(support::timed_record(case_of(seq_len, pass, impl), Seconds{time * kMilli}));
+  }
+}
+
+StudyReport report_of(const std::string& study, std::vector<Record> records,
+                      const std::vector<std::string>& plugins = {"mine"}) {
+  results::NamedResults results = support::gpu_results(std::move(records));
+  for (const std::string& name : plugins) results.file.environment.versions["plugin." + name] = "libmine.so sha256:0";
+  return study_report(find_study(study, "--study"), std::vector{results}, {});
+}
+
+TEST(MineStudy, SaysWhereAPluginIsFastestAndHowFarItIsFromTheBest) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 1.0}, {"flash", 2.0}, {"sdpa_cudnn", 4.0}});   // 2.00 of the best
+  add(records, "2048", "forward", {{"mine", 4.0}, {"flash", 2.0}, {"sdpa_cudnn", 3.0}});  // 0.50
+  add(records, "8192", "forward", {{"mine", 8.0}, {"flash", 4.0}, {"sdpa_cudnn", 2.0}});  // 0.25
+  records.push_back(support::failed_record(case_of("512", "backward", "mine"), Status::kIncorrect, "wrong"));
+  add(records, "512", "backward", {{"flash", 1.0}});
+  const std::vector<std::string> answers = report_of("mine", std::move(records)).answers;
+  EXPECT_THAT(answers, ElementsAre("mine is fastest in 1 of 24 shapes; geometric mean 0.63 of the best (flash 2, "
+                                   "sdpa_cudnn 1); no time: not measured 20, incorrect 1"));
+}
+
+TEST(MineStudy, EachPluginHasASentenceAndTheOthersCountAsOthers) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 2.0}, {"yours", 1.0}, {"flash", 4.0}});
+  const std::vector<std::string> answers = report_of("mine", std::move(records), {"mine", "yours"}).answers;
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_THAT(answers[0], HasSubstr("mine is fastest in 0 of 24 shapes; geometric mean 0.50 of the best (yours 1); "));
+  EXPECT_THAT(answers[1], HasSubstr("yours is fastest in 1 of 24 shapes; geometric mean 2.00 of the best; "));
+}
+
+TEST(MineStudy, WithoutAnotherTimeThereIsNoMean) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 2.0}});
+  EXPECT_THAT(report_of("mine", std::move(records)).answers,
+              ElementsAre("mine is fastest in 1 of 24 shapes; no time: not measured 23"));
+}
+
+TEST(MineStudy, TheAnswerIsTheFirstLine) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 2.0}, {"flash", 1.0}});
+  const StudyReport report = report_of("mine", std::move(records));
+  for (const StudyFormat format : {StudyFormat::kText, StudyFormat::kMarkdown}) {
+    EXPECT_TRUE(study_page(report, format).starts_with("mine is fastest in 0 of 24 shapes; "));
+  }
+  EXPECT_THAT(study_page(report, StudyFormat::kJson), HasSubstr("\"answers\""));
+}
+
+TEST(MineStudy, WithoutAPluginThereIsNoAnswer) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"flash", 1.0}});
+  EXPECT_THAT(report_of("mine", std::move(records), {}).answers, IsEmpty());
+}
+
+TEST(MineStudy, ACpuHasGridsOfItsOwn) {
+  const Study& mine = find_study("mine", "--study");
+  EXPECT_EQ(cells_of(for_device(mine, /*has_gpu=*/true).grids, {}).size(), 12U * 2 * 5);
+  EXPECT_EQ(cells_of(for_device(mine, /*has_gpu=*/false).grids, {}).size(), 12U * 2 * 2);
+  const Study& flash = find_study("flash", "--study");
+  EXPECT_EQ(cells_of(for_device(flash, false).grids, {}).size(), cells_of(flash.grids, {}).size());
+}
+
+TEST(PluginColumns, APluginOfTheFileIsInTheTable) {
+  const CaseId own{"Attention",
+                   {{"batch", "1"},
+                    {"heads", "1"},
+                    {"d_model", "64"},
+                    {"seq_len", "512"},
+                    {"causal", "1"},
+                    {"pass", "forward"},
+                    {"precision", "bf16"},
+                    {"impl", "mine"}}};
+  const StudyReport report = report_of("flash", {support::timed_record(own, Seconds{kMilli})}, {"mine", "absent"});
+  std::vector<std::string> headers;
+  for (const render::Column& column : report.sections.at(0).columns) headers.push_back(column.header);
+  EXPECT_THAT(headers, Contains(HasSubstr("mine")));
+  EXPECT_THAT(headers, Not(Contains(HasSubstr("absent"))));
+}
+
+TEST(PluginColumns, TheStudiesOfAttentionAreOpenToPlugins) {
+  for (const char* const name : {"attention_grid", "flash", "mine", "tf32"}) {
+    std::vector<std::string> asked;
+    const Study& study = find_study(name, "--study");
+    const Study joined = with_plugins(study, [&](const std::string& family) {
+      asked.push_back(family);
+      return std::vector<std::string>{"mine"};
+    });
+    EXPECT_THAT(asked, ElementsAre("Attention")) << name;
+    for (const FamilyGrid& grid : joined.grids) EXPECT_EQ(grid.axes.back().values.back(), "mine") << name;
+  }
+}
+
+}  // namespace
+}  // namespace tbench::studies
