@@ -6,9 +6,10 @@
 
 The function takes the operation's tensors, contiguous and on the device, and returns its results, contiguous and in
 their dtypes; include/tbench/plugin.h has both for every OP of the family Kernel. `gemm` is f(x [m, k], w [n, k]) = x w^T;
-`attention` is f(q, k, v, causal) of [batch, heads, seq_len, head_dim]. What FUNCTION returns behind the results is kept
+`attention` is f(q, k, v, causal) of [batch, heads, seq_len, head_dim], or f(q, k, v) without a mask. What FUNCTION returns behind the results is kept
 for --backward, a function of the same file: it takes the inputs, everything that FUNCTION has returned, and the results'
-gradients (and causal), and returns the inputs' gradients. An nn.Module will do for a function.
+gradients (and causal), and returns the inputs' gradients; `auto` is FUNCTION_backward, where the file has it. An
+nn.Module will do for a function.
 
 Both are traced (torch.export) and compiled ahead of time (inductor), Triton kernels in them by torch.library.wrap_triton.
 A package runs with the PyTorch and on the GPU architecture, or the kind of CPU, that it was made with. It serves every
@@ -17,6 +18,7 @@ extent that --fix does not fix, from 2, or from 16 in steps of 8; code for fixed
 import argparse
 import dataclasses
 import importlib.util
+import inspect
 import pathlib
 import re
 import sys
@@ -57,6 +59,35 @@ class Traced(torch.nn.Module):
         returned = self.function(*inputs, *self.flags)
         returned = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
         return returned[:self.keep]
+
+
+def arguments_of(function):
+    """The names of the positional arguments; None where Python does not tell, or takes any."""
+    try:
+        arguments = inspect.signature(function.forward if isinstance(function, torch.nn.Module) else function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(argument.kind == argument.VAR_POSITIONAL for argument in arguments):
+        return None
+    return [argument.name for argument in arguments if argument.kind != argument.KEYWORD_ONLY]
+
+
+def check_arguments(op_name, function):
+    """Refuses a function that the operation's tensors and flags do not fit. Returns the flags that it takes."""
+    op, names = OPS[op_name], arguments_of(function)
+    if names is None or len(names) == len(op.inputs) + len(op.flags):
+        return op.flags
+    if op.flags and len(names) == len(op.inputs):
+        return ()
+    tensors = ", ".join(f"[{' '.join(words)}]" for _, words in op.inputs)
+    flags = "".join(f" and {flag}" for flag in op.flags)
+    raise Refused(f"the function takes ({', '.join(names)}): write it for the {len(op.inputs)} tensors of {op_name}{flags}, "
+                  f"{tensors}")
+
+
+def without_flags(function, count):
+    """The function for a caller that passes `count` flags more."""
+    return lambda *inputs: function(*inputs[:-count])
 
 
 def example_tensor(described, extents, precision, device):
@@ -220,6 +251,13 @@ def package(programs, facts, path):
 def export(function, op_name, name, path, backward=None, precisions=("fp32",), fixed=None, device="cpu"):
     """Writes the package. Raises Refused."""
     op, fixed = OPS[op_name], dict(fixed or {})
+    flags = check_arguments(op_name, function)
+    if len(flags) < len(op.flags):
+        if any(fixed.get(flag) for flag in op.flags):
+            raise Refused(f"the function does not take {', '.join(op.flags)}: add the argument, or leave out its --fix")
+        fixed.update({flag: 0 for flag in op.flags})
+        function = without_flags(function, len(op.flags))
+        backward = backward and without_flags(backward, len(op.flags))
     extents = Extents(op, fixed)
     choices = [{flag: bool(value)} for flag in op.flags for value in ([fixed[flag]] if flag in fixed else [0, 1])] or [{}]
     programs = {}
@@ -250,6 +288,12 @@ def function_of(module, name, path):
     return function
 
 
+def backward_of(module, arguments, path):
+    if arguments.backward == "auto":
+        return getattr(module, f"{arguments.function[1]}_backward", None) if OPS[arguments.op].gradients else None
+    return function_of(module, arguments.backward, path) if arguments.backward else None
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 
@@ -274,7 +318,7 @@ def parse_arguments():
 
     parser.add_argument("function", type=source, metavar="FILE.py:FUNCTION")
     parser.add_argument("--op", required=True, choices=OPS, metavar="OP", help=f"one of {', '.join(OPS)}")
-    parser.add_argument("--backward", metavar="FUNCTION", help="for the cases with a backward pass; of the same file")
+    parser.add_argument("--backward", metavar="FUNCTION", help="for the cases with a backward pass; of the same file; auto: FUNCTION_backward if there is one")
     parser.add_argument("--precision", type=lambda text: text.split(","), help="[default: bf16; on the CPU fp32]")
     parser.add_argument("--fix", type=extents, default={}, metavar="EXTENT=N,...", help="the only values that the package serves")
     parser.add_argument("--name", type=impl_name, help="value of the cases' key impl [default: the FUNCTION's name]")
@@ -288,7 +332,7 @@ def parse_arguments():
     for precision in arguments.precision:
         if precision not in op.precisions:
             parser.error(f"--precision: '{precision}' is none of {', '.join(op.precisions)}, which --op {arguments.op} has")
-    if arguments.backward and not op.gradients:
+    if arguments.backward not in (None, "auto") and not op.gradients:
         parser.error(f"--backward: packages of --op {arguments.op} have no backward pass; leave it out")
     if arguments.out.suffix != ".pt2":
         parser.error(f"--out {arguments.out}: its name must end in .pt2")
@@ -304,7 +348,7 @@ def main():
     path, name = arguments.function
     try:
         module = load(path)
-        backward = function_of(module, arguments.backward, path) if arguments.backward else None
+        backward = backward_of(module, arguments, path)
         graphs, extents = export(function_of(module, name, path), arguments.op, arguments.name, arguments.out, backward,
                                  arguments.precision, arguments.fix, arguments.device)
     except Refused as error:

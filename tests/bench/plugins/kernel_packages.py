@@ -63,5 +63,10 @@ def attention_backward(q, k, v, o, p, grad_o, causal):
     return ds @ k, ds.transpose(-1, -2) @ q, p.transpose(-1, -2) @ grad_o
 
 
+def of_whole_tensors(x, w):
+    """Asks for values, which no trace has."""
+    return x @ w.t() if float(x.sum()) > 0 else x @ w.t() * 2
+
+
 def of_one_width(gate, up):
     return torch.nn.functional.silu(gate) * up + torch.zeros(4096)

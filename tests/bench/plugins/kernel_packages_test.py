@@ -236,9 +236,17 @@ class Tool(unittest.TestCase):
                           ("remembered", "the function keeps values in the buffer 'function.y' from one launch to the next"),
                           ("another_shape", "result 0 is torch.float32 [96, 64], not torch.float32 [64, 96] (m n)"),
                           ("view", "result 0 is not contiguous: return .contiguous() of it"),
-                          ("attention", "PyTorch cannot trace the function: TypeError: ")):
+                          ("of_whole_tensors", "PyTorch cannot trace the function: ")):
             with self.assertRaisesRegex(tool.Refused, re.escape(f"forward/fp32: {why}")):
                 tool.export(getattr(functions, name), "gemm", name, package("refused"), fixed=functions.FIXED)
+        for op, why in (("gemm", "the function takes (q, k, v, causal): write it for the 2 tensors of gemm, [m k], [n k]"),
+                        ("swiglu", "the function takes (q, k, v, causal): write it for the 2 tensors of swiglu, ")):
+            with self.assertRaisesRegex(tool.Refused, re.escape(why)):
+                tool.export(functions.attention, op, "mine", package("refused"))
+        with self.assertRaisesRegex(tool.Refused, re.escape("the function takes (x, w): write it for the 3 tensors of attention and causal")):
+            tool.export(functions.honest, "attention", "mine", package("refused"))
+        with self.assertRaisesRegex(tool.Refused, "the function does not take causal: add the argument, or leave out its --fix"):
+            tool.export(lambda q, k, v: q, "attention", "mine", package("refused"), fixed={"causal": 1})
         with self.assertRaisesRegex(tool.Refused, "does not serve every d_ff: write it for any, or fix it, as in --fix d_ff=4096"):
             tool.export(functions.of_one_width, "swiglu", "mine", package("refused"))
         with self.assertRaisesRegex(tool.Refused, "--fix seq_len=64: the operation has no such extent; it has k, m, n"):
