@@ -86,16 +86,32 @@ CLI::Validator key_value() {
 CLI::Validator plugin_file() {
   return validator([](std::string& text) -> std::string {
     constexpr const char* kRemedy = "make one as examples/plugin/README.md says";
-    if (!text.ends_with(".so") && !text.ends_with(".pt2")) {
-      return fmt::format("'{}' is neither a shared library, FILE.so, nor a package, FILE.pt2: {}", text, kRemedy);
+    const std::size_t function = text.find(".py:");
+    const std::string file = function == std::string::npos ? text : text.substr(0, function + 3);
+    if (text.ends_with(".py") || text.ends_with(".py:")) {
+      return fmt::format("'{}' names no function: give FILE.py:FUNCTION, as in attention.py:attention", text);
     }
-    if (::access(text.c_str(), F_OK) != 0) return fmt::format("there is no file '{}': {}", text, kRemedy);
+    if (function == std::string::npos && !text.ends_with(".so") && !text.ends_with(".pt2")) {
+      return fmt::format(
+          "'{}' is neither a shared library, FILE.so, nor a package, FILE.pt2, nor a function, FILE.py:FUNCTION: {}",
+          text, kRemedy);
+    }
+    if (::access(file.c_str(), F_OK) != 0) return fmt::format("there is no file '{}': {}", file, kRemedy);
     struct stat facts {};
-    const bool is_file = ::stat(text.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
-    if (!is_file || ::access(text.c_str(), R_OK) != 0) {
-      return fmt::format("'{}' is not a file that can be read: {}", text, kRemedy);
+    const bool is_file = ::stat(file.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+    if (!is_file || ::access(file.c_str(), R_OK) != 0) {
+      return fmt::format("'{}' is not a file that can be read: {}", file, kRemedy);
     }
     return {};
+  });
+}
+
+CLI::Validator page_file() {
+  return validator([](std::string& text) -> std::string {
+    if (!text.ends_with(".html")) return fmt::format("'{}' does not end in .html: give FILE.html", text);
+    const std::string folder = std::filesystem::path{text}.parent_path().string();
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0) return {};
+    return fmt::format("there is no folder '{}' that can be written: make it, or choose another", folder);
   });
 }
 

@@ -32,8 +32,11 @@ template <class Enum>
 /// KEY=VALUE with a key.
 [[nodiscard]] CLI::Validator key_value();
 
-/// A file that can be read and whose name ends in .so or .pt2.
+/// A file that can be read and whose name ends in .so or .pt2, or in .py and has a function's name behind it.
 [[nodiscard]] CLI::Validator plugin_file();
+
+/// The path of a page to write: it ends in .html, and its folder can be written.
+[[nodiscard]] CLI::Validator page_file();
 
 /// A folder with at least one file of this kind.
 /// @param extension  of the file, with the dot

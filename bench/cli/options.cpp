@@ -195,9 +195,9 @@ void declare_processes(CLI::App& app, Options& options) {
   group
       .each(
           "--tb_plugin", [&](const std::string& path) { options.plugins.push_back(path); },
-          "Measure your own implementation beside the built-in ones, as impl:NAME: a shared library FILE.so, or a "
-          "package FILE.pt2 that tools/export_kernel.py made from a Python function (repeatable); examples/plugin has "
-          "both")
+          "Measure your own implementation beside the built-in ones, as impl:NAME: a shared library FILE.so, a Python "
+          "function FILE.py:FUNCTION, or a package FILE.pt2 that tools/export_kernel.py made of one (repeatable); "
+          "examples/plugin has all")
       ->type_name("FILE")
       ->check(plugin_file());
   group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run while other processes use the GPU");
@@ -223,6 +223,12 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
   const Group group{app, "Output"};
   group.option("--benchmark_out", options.out,
                "Write results to this JSON file, compressed if its name ends in .gz; a finished case is never lost");
+  group
+      .option("--tb_page", options.page,
+              "After the run, write its results as an HTML page, as 'tbench report' does, of a study its tables "
+              "[results: --benchmark_out, else FILE.json.gz beside the page]")
+      ->type_name("FILE.html")
+      ->check(page_file());
   app.add_option_function<std::string>(
          "--benchmark_out_format",
          [](const std::string& text) {
@@ -325,6 +331,13 @@ void apply_study(Options& options) {
   if (study.protocol.needs_trace) options.trace = true;
 }
 
+/// A page is made of a results file.
+void give_page_results(Options& options) {
+  constexpr std::string_view kEnding = ".html";
+  if (options.page.empty() || !options.out.empty()) return;
+  options.out = options.page.substr(0, options.page.size() - kEnding.size()) + ".json.gz";
+}
+
 void refuse_unknown(const CLI::App& app) {
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
@@ -364,6 +377,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
             .help = fmt::format("transformer_bench {}, commit {}\n", TBENCH_VERSION, build_info().commit)};
   static_cast<void>(CaseFilter{options.filter, "--benchmark_filter"});
   apply_study(options);
+  give_page_results(options);
   if (!options.profile.empty()) options.trace = true;
   check_together(options);
   return {.options = options, .help = std::nullopt};

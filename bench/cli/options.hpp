@@ -58,7 +58,7 @@ struct Options {
   Isolation isolation{};
   Seconds timeout{120.0};
   std::string packages;              // folder of compiled graphs; empty: none
-  std::vector<std::string> plugins;  // paths of shared libraries and packages
+  std::vector<std::string> plugins;  // paths of shared libraries and packages, FILE.py:FUNCTION
   bool require_exclusive{};
   bool skip_oversize{};
   bool try_oom{};  // also what is known not to fit
@@ -67,6 +67,7 @@ struct Options {
   bool anonymous{};  // results do not say which GPU of its kind it was
   // Output
   std::string out;
+  std::string page;  // path of an HTML page of the results; empty: none
   bool resume{};
   std::optional<Seconds> stop_after;  // since the program began
   bool json_on_stdout{};

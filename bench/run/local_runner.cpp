@@ -138,8 +138,12 @@ std::unique_ptr<Case> LocalRunner::make_case(const CaseId& id, RankMeasurement* 
 }
 
 std::optional<Record> LocalRunner::refusal(const CaseId& id, const StopRequested& /*stop*/) {
-  const std::optional<std::string> reason = make_case(id, nullptr)->unsupported_reason();
-  return reason ? std::optional{failed_record(id, Status::kUnsupported, *reason)} : std::nullopt;
+  try {
+    const std::optional<std::string> reason = make_case(id, nullptr)->unsupported_reason();
+    return reason ? std::optional{failed_record(id, Status::kUnsupported, *reason)} : std::nullopt;
+  } catch (const std::runtime_error&) {
+    return std::nullopt;  // run() meets the same error, and makes a record of it
+  }
 }
 
 /// The smoke suite verifies one case of a family again, the first: it checks the machinery. Plug-ins are watched all

@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/plan/python_function.hpp"
 #include "bench/run/own_program.hpp"
 #include "bench/run/stop_signals.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/process/message_channel.hpp"
-#include "tbench/process/supervisor.hpp"
 #include "tbench/results/json_text.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -40,34 +40,64 @@ std::string absolute_path(const std::string& path) {
 }
 
 Json to_json(const model::Plugin& plugin) {
-  return {{"path", plugin.path}, {"name", plugin.name}, {"digest", plugin.digest}, {"parts", plugin.parts}};
+  Json json{{"path", plugin.path}, {"name", plugin.name}, {"digest", plugin.digest}, {"parts", plugin.parts}};
+  if (!plugin.fault.empty()) json["fault"] = plugin.fault;
+  for (const model::Plugin& package : plugin.packages) json["packages"].push_back(to_json(package));
+  return json;
 }
 
 model::Plugin from_json(const Json& json) {
-  return {.path = json.at("path"), .name = json.at("name"), .digest = json.at("digest"), .parts = json.at("parts")};
+  model::Plugin plugin{
+      .path = json.at("path"), .name = json.at("name"), .digest = json.at("digest"), .parts = json.at("parts")};
+  plugin.fault = json.value("fault", "");
+  if (json.contains("packages")) {
+    for (const Json& package : json.at("packages")) plugin.packages.push_back(from_json(package));
+  }
+  return plugin;
 }
 
-/// The child's answer for one path.
+/// The child's answer for one path; for none what packages have to be made for.
 Json describe(const std::string& path, model::DeviceKind device) {
   try {
-    return to_json(model::describe_plugin(path, device));
+    if (!path.empty()) return to_json(model::describe_plugin(path, device));
+    const model::PackageOrigin origin = model::package_origin(device);
+    return {{"torch", origin.torch}, {"machine", origin.machine}};
   } catch (const std::exception& error) {
     return {{"error", error.what()}};
   }
 }
 
-model::Plugin description_of(const std::string& path, process::Supervisor& child) {
+process::SupervisorOptions describer(const Options& options) {
+  const char* const device = options.device == DeviceChoice::kCpu ? "--tb_device=cpu" : "--tb_device=auto";
+  return {.command = {own_program(), "--tb_worker_task=plugins", device},
+          .executable = kOwnExecutable,
+          .timeout = options.timeout};
+}
+
+/// @param path  for messages
+Json answer_of(process::Supervisor& child, const std::string& request, const std::string& path) {
   const Outcome outcome = child.request(
-      absolute_path(path), [](std::string_view) {}, stop_signalled);
+      request, [](std::string_view) {}, stop_signalled);
   if (outcome.kind != Outcome::Kind::kResult) {
     throw wrong_plugin(path, fmt::format("the process that loaded it ended: {}", first_line(outcome.reason)));
   }
-  const Json answer = results::parse_json(outcome.payload);
+  Json answer = results::parse_json(outcome.payload);
   if (answer.contains("error")) throw wrong_plugin(path, answer.at("error"));
-  return from_json(answer);
+  return answer;
 }
 
 }  // namespace
+
+PluginDescriber::PluginDescriber(const Options& options) : child_{describer(options)} {}
+
+model::Plugin PluginDescriber::describe(const std::string& path) {
+  return from_json(answer_of(child_, absolute_path(path), path));
+}
+
+model::PackageOrigin PluginDescriber::origin(const std::string& path) {
+  const Json answer = answer_of(child_, "", path);
+  return {.torch = answer.at("torch"), .machine = answer.at("machine")};
+}
 
 std::vector<model::Plugin> describe_plugins(const Options& options) {
   std::vector<model::Plugin> plugins;
@@ -76,11 +106,10 @@ std::vector<model::Plugin> describe_plugins(const Options& options) {
     for (const Json& json : results::parse_json(options.described_plugins)) plugins.push_back(from_json(json));
     return plugins;
   }
-  const char* const device = options.device == DeviceChoice::kCpu ? "--tb_device=cpu" : "--tb_device=auto";
-  process::Supervisor child{{.command = {own_program(), "--tb_worker_task=plugins", device},
-                             .executable = kOwnExecutable,
-                             .timeout = options.timeout}};
-  for (const std::string& path : options.plugins) plugins.push_back(description_of(path, child));
+  PluginDescriber describer{options};
+  for (const std::string& path : options.plugins) {
+    plugins.push_back(model::is_python_function(path) ? declared_function(path) : describer.describe(path));
+  }
   return plugins;
 }
 

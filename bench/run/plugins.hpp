@@ -9,10 +9,27 @@
 #include "tbench/core/environment.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/model/plugins.hpp"
+#include "tbench/process/supervisor.hpp"
 
 namespace tbench::bench {
 
-/// The plug-ins of the command line, loaded by a child process; in a worker, as its parent has described them.
+/// A child process that loads plug-ins to describe them.
+class PluginDescriber {
+ public:
+  explicit PluginDescriber(const Options& options);
+
+  /// @throws  UsageError  as describe_plugins
+  [[nodiscard]] model::Plugin describe(const std::string& path);
+  /// Returns the PyTorch and the machine that packages have to be made for.
+  /// @param path  of the plug-in that asks, for messages
+  [[nodiscard]] model::PackageOrigin origin(const std::string& path);
+
+ private:
+  process::Supervisor child_;
+};
+
+/// The plug-ins of the command line, loaded by a child process; a function in Python is only named: nothing is exported
+/// before it is known which cases it has (bench/author/exports.hpp). In a worker, as its parent has described them.
 /// @throws  UsageError  in one line, naming the plug-in: one that ends or hangs the process that loads it, or is wrong
 ///                      in one of the ways that model::describe_plugin() finds
 [[nodiscard]] std::vector<model::Plugin> describe_plugins(const Options& options);

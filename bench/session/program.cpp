@@ -10,8 +10,11 @@
 #include <string>
 #include <utility>
 
+#include "bench/author/exports.hpp"
+#include "bench/author/page.hpp"
 #include "bench/cli/options.hpp"
 #include "bench/explain/explain_cases.hpp"
+#include "bench/plan/selection.hpp"
 #include "bench/run/plugins.hpp"
 #include "bench/run/present_gpu.hpp"
 #include "bench/run/rendezvous.hpp"
@@ -44,7 +47,7 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
     return kExitOk;
   }
   if (options.worker && options.worker_task == WorkerTask::kPlugins) return run_plugin_describer(options);
-  const std::vector<model::Plugin> plugins = describe_plugins(options);
+  std::vector<model::Plugin> plugins = describe_plugins(options);
   add_plugins(plugins, options);
   const std::vector<Family> families = make_families(options.sizes);
   if (options.worker) return run_worker(families, options);
@@ -52,12 +55,19 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
     explain_cases(families, options);
     return kExitOk;
   }
+  check_page(options);
+  if (!options.list_only && !options.plugins.empty()) {
+    const bool use_gpu = options.device != DeviceChoice::kCpu && present_gpu().has_value();
+    export_functions(plugins, select_for_launch(families, options, use_gpu).cases, options);
+  }
   Call call{.words = {argv, argv + argc}, .arguments = {argv + 1, argv + argc}, .program_began = program_began};
   if (!plugins.empty()) {
     options.described_plugins = to_text(plugins);
     call.arguments.push_back("--tb_described_plugins=" + options.described_plugins);
   }
-  return run_session(families, options, std::move(call), rendezvous.get());
+  const bool writes_page = !options.list_only && (rendezvous == nullptr || rendezvous->is_coordinator());
+  const int status = run_session(families, options, std::move(call), rendezvous.get());
+  return writes_page ? write_page(options, status) : status;
 }
 
 /// Calls run(), and says on stderr what is wrong.

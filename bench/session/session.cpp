@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "bench/author/page.hpp"
 #include "bench/plan/ceilings.hpp"
 #include "bench/run/child_runner.hpp"
 #include "bench/run/local_runner.hpp"
@@ -168,6 +169,7 @@ int finish(Session& session, const std::vector<Record>& records) {
   results::ResultFile& file = session.file;
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
+  say_answer(session.request.options, file);
   if (session.request.options.json_on_stdout) {
     fmt::print("{}", results::pretty(results::result_file_to_json(file)));
   }

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "tbench/core/error.hpp"
+#include "tbench/model/plugins.hpp"
 
 namespace tbench::model {
 namespace {

@@ -16,8 +16,4 @@ void require_plugin_name(const char* name);
 /// @throws  UsageError  that says what is wrong
 [[nodiscard]] const tbench_plugin_description& open_plugin_library(const std::string& path);
 
-/// SHA-256 of a file, in hexadecimal.
-/// @throws  std::runtime_error  if it cannot be read
-[[nodiscard]] std::string digest_of_file(const std::string& path);
-
 }  // namespace tbench::model

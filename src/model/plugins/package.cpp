@@ -15,6 +15,7 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/model/plugins.hpp"
 
 namespace tbench::model {
 namespace {
@@ -105,6 +106,8 @@ std::optional<std::string> extent_refusal(const PackageExtent& extent, std::int6
 }
 
 }  // namespace
+
+PackageOrigin package_origin(DeviceKind device) { return {.torch = TORCH_VERSION, .machine = machine_in_full(device)}; }
 
 bool is_kernel_package(std::string_view path) { return path.ends_with(".pt2"); }
 

@@ -20,13 +20,15 @@ PackageQuestion attention_question(const AttentionConfig& config) {
 
 std::optional<std::string> attention_package_refusal(const AttentionConfig& config) {
   if (config.shape.seq_q != config.shape.seq_kv) return "packages need as many keys as queries";
-  return package_refusal(package_of(config.impl, config.device), attention_question(config));
+  const PackageQuestion question = attention_question(config);
+  return package_refusal(package_of(config.impl, config.device, question), question);
 }
 
 void prepare_attention_package(AttentionOperands& operands) {
   const AttentionConfig& config = operands.config;
-  operands.made = std::make_shared<PackageGraphs>(
-      load_package_graphs(package_of(config.impl, config.device), attention_question(config)));
+  const PackageQuestion question = attention_question(config);
+  operands.made =
+      std::make_shared<PackageGraphs>(load_package_graphs(package_of(config.impl, config.device, question), question));
 }
 
 const PackageGraphs& attention_graphs(const AttentionOperands& operands) {

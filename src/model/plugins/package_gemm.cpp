@@ -15,11 +15,15 @@ PackageQuestion gemm_question(const GemmConfig& config) {
           .extents = {{"m", config.m}, {"n", config.n}, {"k", config.k}}};
 }
 
+PackageGraphs gemm_graphs(const GemmConfig& config) {
+  const PackageQuestion question = gemm_question(config);
+  return load_package_graphs(package_of(config.impl, config.device, question), question);
+}
+
 class PackageGemm final : public GemmProduct {
  public:
   explicit PackageGemm(const GemmOperands& operands)
-      : graphs_{load_package_graphs(package_of(operands.config.impl, operands.config.device),
-                                    gemm_question(operands.config))},
+      : graphs_{gemm_graphs(operands.config)},
         precision_{common_precision(operands.config.precision).value()},
         dtype_{operands.y.scalar_type()},
         inputs_{operands.x, operands.w} {}
@@ -46,7 +50,8 @@ GemmImpl package_gemm_impl(const std::string& name) {
   return {.name = name,
           .unsupported_reason =
               [](const GemmConfig& config) {
-                return package_refusal(package_of(config.impl, config.device), gemm_question(config));
+                const PackageQuestion question = gemm_question(config);
+                return package_refusal(package_of(config.impl, config.device, question), question);
               },
           .make = [](const GemmOperands& operands) -> std::unique_ptr<GemmProduct> {
             return std::make_unique<PackageGemm>(operands);

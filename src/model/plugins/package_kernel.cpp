@@ -41,8 +41,9 @@ void prepare_kernel_package(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   const bool with_backward = config.pass == KernelPass::kBackward;
   if (!operands.made) {
+    const PackageQuestion question = kernel_question(config);
     auto made = std::make_shared<PreparedPackage>(
-        PreparedPackage{.graphs = load_package_graphs(package_of(config.impl, config.device), kernel_question(config)),
+        PreparedPackage{.graphs = load_package_graphs(package_of(config.impl, config.device, question), question),
                         .dtypes = result_dtypes(aten_layouts(config, config.pass)),
                         .forward_dtypes = {},
                         .returned = {}});
@@ -79,7 +80,8 @@ KernelImpl package_kernel_impl(const std::string& name) {
   return {.name = name,
           .unsupported_reason =
               [](const KernelConfig& config) {
-                return package_refusal(package_of(config.impl, config.device), kernel_question(config));
+                const PackageQuestion question = kernel_question(config);
+                return package_refusal(package_of(config.impl, config.device, question), question);
               },
           .prepare = &prepare_kernel_package,
           .forward = &kernel_package_forward,

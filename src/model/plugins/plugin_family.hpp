@@ -13,6 +13,7 @@
 namespace tbench::model {
 
 struct KernelPackage;
+struct PackageQuestion;
 
 struct PluginFamily {
   /// Parts that the library joins, as Plugin::parts has them; none if it does not join the family.
@@ -38,7 +39,9 @@ struct PluginFamily {
 ///                                    the implementation comes from none
 [[nodiscard]] const tbench_plugin_description& library_of(std::string_view impl, DeviceKind device);
 
-/// The same of an implementation that comes from a package.
-[[nodiscard]] const KernelPackage& package_of(std::string_view impl, DeviceKind device);
+/// The same of an implementation that comes from packages: the first that can compute it, else the first of all.
+/// @throws  std::runtime_error  too if none can and the plug-in has a fault
+[[nodiscard]] const KernelPackage& package_of(std::string_view impl, DeviceKind device,
+                                              const PackageQuestion& question);
 
 }  // namespace tbench::model

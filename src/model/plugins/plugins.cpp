@@ -6,6 +6,7 @@
 #include <array>
 #include <deque>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "model/plugins/library.hpp"
@@ -26,7 +27,7 @@ struct Added {
   Plugin plugin;
   // Once a case has asked for it, one of them.
   const tbench_plugin_description* library{};
-  std::optional<KernelPackage> package;
+  std::vector<KernelPackage> packages;
 };
 
 /// The plug-ins that were added. Pointers to them stay valid.
@@ -41,8 +42,9 @@ Added* find_added(std::string_view impl) {
 }
 
 void refuse_taken_name(const Plugin& plugin) {
-  const char* const remedy =
-      is_kernel_package(plugin.path) ? "export it with another --name" : "give it another name in its description";
+  const char* const remedy = is_python_function(plugin.path)  ? "give the function another name"
+                             : is_kernel_package(plugin.path) ? "export it with another --name"
+                                                              : "give it another name in its description";
   if (const Added* const other = find_added(plugin.name)) {
     throw UsageError{fmt::format("its name '{}' is that of {} too: {}", plugin.name, other->plugin.path, remedy)};
   }
@@ -53,21 +55,31 @@ void refuse_taken_name(const Plugin& plugin) {
   }
 }
 
+/// Whether packages are loaded for the plug-in: the file itself, or the packages of a function in Python.
+bool has_packages(const Plugin& plugin) { return is_kernel_package(plugin.path) || is_python_function(plugin.path); }
+
+/// The files that a plug-in's code is loaded from.
+std::span<const Plugin> files_of(const Plugin& plugin) {
+  return is_python_function(plugin.path) ? std::span{plugin.packages} : std::span{&plugin, 1};
+}
+
 /// For a case: the plug-in, unless it has changed. A library that is loaded cannot; of a package each case loads
 /// graphs.
 Added& added_for_case(std::string_view impl, DeviceKind device) {
   Added* const added = find_added(impl);
   if (added == nullptr) throw std::out_of_range{fmt::format("impl:{} comes from no plug-in", impl)};
   if (added->library != nullptr) return *added;
-  const Plugin& plugin = added->plugin;
-  if (digest_of_file(plugin.path) != plugin.digest) {
-    throw std::runtime_error{fmt::format("{} has changed since the run began: start the run again", plugin.path)};
+  for (const Plugin& file : files_of(added->plugin)) {
+    if (digest_of_file(file.path) == file.digest) continue;
+    throw std::runtime_error{fmt::format("{} has changed since the run began: start the run again", file.path)};
   }
   if (device == DeviceKind::kCuda) note_persisting_l2_bytes();
   return *added;
 }
 
 }  // namespace
+
+bool is_python_function(std::string_view path) { return path.find(".py:") != std::string_view::npos; }
 
 Plugin describe_plugin(const std::string& path, DeviceKind device) {
   Plugin plugin{.path = path, .name = {}, .digest = digest_of_file(path), .parts = {}};
@@ -89,12 +101,18 @@ Plugin describe_plugin(const std::string& path, DeviceKind device) {
 
 void add_plugin(const Plugin& plugin) {
   refuse_taken_name(plugin);
-  added_plugins().push_back({.plugin = plugin, .library = nullptr, .package = {}});
+  added_plugins().push_back({.plugin = plugin, .library = nullptr, .packages = {}});
   for (const std::string& part : plugin.parts) {
     const auto family = std::ranges::find_if(plugin_families(), [&](const PluginFamily& f) { return f.owns(part); });
     if (family == plugin_families().end()) throw UsageError{fmt::format("plug-ins join no '{}'", part)};
-    (is_kernel_package(plugin.path) ? family->add_package : family->add)(plugin.name, part);
+    (has_packages(plugin) ? family->add_package : family->add)(plugin.name, part);
   }
+}
+
+void complete_plugin(const Plugin& plugin) {
+  Added* const added = find_added(plugin.name);
+  if (added == nullptr) throw std::out_of_range{fmt::format("impl:{} comes from no plug-in", plugin.name)};
+  added->plugin = plugin;
 }
 
 const Plugin* find_plugin(std::string_view impl) {
@@ -108,10 +126,19 @@ const tbench_plugin_description& library_of(std::string_view impl, DeviceKind de
   return *added.library;
 }
 
-const KernelPackage& package_of(std::string_view impl, DeviceKind device) {
+const KernelPackage& package_of(std::string_view impl, DeviceKind device, const PackageQuestion& question) {
   Added& added = added_for_case(impl, device);
-  if (!added.package) added.package = read_kernel_package(added.plugin.path, device);
-  return *added.package;
+  if (added.packages.empty()) {
+    for (const Plugin& file : files_of(added.plugin)) added.packages.push_back(read_kernel_package(file.path, device));
+  }
+  const auto serves = [&](const KernelPackage& package) { return !package_refusal(package, question); };
+  const auto found = std::ranges::find_if(added.packages, serves);
+  if (found != added.packages.end()) return *found;
+  if (!added.plugin.fault.empty()) throw std::runtime_error{added.plugin.fault};
+  if (added.packages.empty()) {
+    throw std::runtime_error{fmt::format("{} was exported for no case of this run: start the run again", impl)};
+  }
+  return added.packages.front();
 }
 
 }  // namespace tbench::model

@@ -54,11 +54,26 @@ TEST(Options, StandardOutputIsNoFile) {
             "--benchmark_out=-: standard output is no file; use --benchmark_format=json");
 }
 
-TEST(Options, APluginIsALibraryOrPackageThatIsThere) {
+TEST(Options, APageHasItsResultsBesideItUnlessTheUserSaysWhere) {
+  EXPECT_EQ(parse({"--tb_page=mine.html"}).options.out, "mine.json.gz");
+  EXPECT_EQ(parse({"--tb_page=mine.html", "--benchmark_out=a.json"}).options.out, "a.json");
+  EXPECT_EQ(parse({}).options.out, "");
+  EXPECT_THAT(error_of({"--tb_page=mine.pdf"}),
+              HasSubstr("--tb_page: 'mine.pdf' does not end in .html: give FILE.html"));
+  EXPECT_THAT(error_of({"--tb_page=/nowhere/mine.html"}),
+              HasSubstr("there is no folder '/nowhere' that can be written"));
+}
+
+TEST(Options, APluginIsALibraryPackageOrFunctionThatIsThere) {
   EXPECT_THAT(error_of({"--tb_plugin=mine.o"}),
               HasSubstr("--tb_plugin: 'mine.o' is neither a shared library, FILE.so, nor a package, FILE.pt2"));
   EXPECT_THAT(error_of({"--tb_plugin=/nowhere/mine.pt2"}), HasSubstr("there is no file '/nowhere/mine.pt2'"));
   EXPECT_THAT(error_of({"--tb_plugin=/nowhere/libmine.so"}), HasSubstr("there is no file '/nowhere/libmine.so'"));
+  EXPECT_THAT(error_of({"--tb_plugin=/nowhere/mine.py:mine"}), HasSubstr("there is no file '/nowhere/mine.py'"));
+  for (const char* const text : {"mine.py", "mine.py:"}) {
+    EXPECT_THAT(error_of({std::string{"--tb_plugin="} + text}),
+                HasSubstr("names no function: give FILE.py:FUNCTION, as in attention.py:attention"));
+  }
   EXPECT_THAT(error_of({"--tb_plugin="}), HasSubstr("--tb_plugin"));
   EXPECT_TRUE(parse({}).options.plugins.empty());
 }

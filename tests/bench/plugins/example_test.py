@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Builds the example from an installed prefix with the command of its page, and measures it; the header is plain C too.
+"""Builds the examples from an installed prefix with the commands of their page, and measures them; the header is plain C too.
 
     example_test.py BUILD_DIR NVCC
 """
+import gzip
 import json
 import pathlib
 import re
@@ -17,9 +18,12 @@ def run(*words, **options):
     return subprocess.run(words, check=True, text=True, **options)
 
 
-def commands_of(page, prefix, without_gpu):
-    """The lines of the page's first block of commands, for this prefix."""
-    block = re.search(r"```\n(.*?)```", page, re.DOTALL)[1]
+BRIEF = ("--benchmark_filter=seq_len:64/", "--benchmark_min_time=0.02", "--benchmark_min_warmup_time=0.01")
+
+
+def commands_of(page, source, prefix, without_gpu):
+    """The lines of the page's block of commands that compiles `source`, for this prefix."""
+    block = next(block for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) if source in block)
     for line in block.splitlines():
         words = [word.replace("PREFIX", str(prefix)) for word in shlex.split(line)]
         if without_gpu and "-arch=native" in words:
@@ -40,7 +44,7 @@ def main():
         run("cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-I", prefix / "include", header)
         has_gpu = shutil.which("nvidia-smi") is not None and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
         page = (prefix / "share/transformer_bench/plugin/README.md").read_text()
-        compile_it, measure = commands_of(page, prefix, not has_gpu)
+        compile_it, measure = commands_of(page, "swiglu.cu", prefix, not has_gpu)
         compile_it[0] = nvcc
         run(*compile_it, cwd=folder)
         run(*measure, cwd=folder)
@@ -48,6 +52,19 @@ def main():
         for entry in json.loads((folder / "mine.json").read_text())["benchmarks"]:
             impls[entry["tbench"]["parameters"]["impl"]] = entry["tbench"]["status"]
         assert all(impls[name] in ("ok", "unstable") for name in ("mine", "aten")), impls  # unstable: on a busy machine
+        check_attention(folder, nvcc, commands_of(page, "attention.cu", prefix, not has_gpu), has_gpu)
+
+
+def check_attention(folder, nvcc, commands, has_gpu):
+    """The CUDA example becomes a page, on a CPU of its smallest shapes; author_test.py has the command in Python."""
+    _, compile_it, measure = commands
+    run(nvcc, *compile_it[1:], cwd=folder)
+    run(*measure, *(() if has_gpu else BRIEF), cwd=folder)
+    statuses = {}
+    for entry in json.loads(gzip.decompress((folder / "cuda.json.gz").read_bytes()))["benchmarks"]:
+        statuses.setdefault(entry["tbench"]["parameters"]["impl"], set()).add(entry["tbench"]["status"])
+    assert statuses["mine"] <= {"ok", "unstable"}, statuses
+    assert "<strong>mine is fastest in " in (folder / "cuda.html").read_text()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""The path of a kernel author on the CPU: the example's function in Python next to one that takes other arguments, from
+the file to the page in one command: author_test.py TRANSFORMER_BENCH"""
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent.parent
+PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+sys.path.insert(0, str(ROOT / "tests/support/inductor"))
+import quick_inductor  # noqa: E402
+
+quick_inductor.install_in_children()
+MEASURED = ("ok", "unstable")  # verified, on a busy machine
+FLAGS = ("--tb_device=cpu", "--tb_study=mine", "--benchmark_filter=/heads:2/.*seq_len:64/", "--tb_page=mine.html",
+         "--benchmark_min_time=0.02", "--benchmark_min_warmup_time=0.01")
+ANSWER = r"attention is fastest in \d of 24 shapes; geometric mean \d+\.\d\d of the best.*; no time: not measured 20"
+
+
+class Author(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = pathlib.Path(scratch.name)
+        (cls.folder / "wrong.py").write_text("def wrong(q, k):\n    return q\n")
+
+    def run_study(self, *functions):
+        """Status, what was said, and by implementation the statuses and reasons of its cases."""
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
+        ran = subprocess.run([PROGRAM, *FLAGS, *(f"--tb_plugin={function}" for function in functions)], cwd=self.folder,
+                             env=environment, capture_output=True, text=True)
+        cases = {}
+        for entry in json.loads(gzip.decompress((self.folder / "mine.json.gz").read_bytes()))["benchmarks"]:
+            about = entry["tbench"]
+            cases.setdefault(about["parameters"]["impl"], []).append((about["status"], entry.get("error_message", "")))
+        return ran, cases
+
+    def test_a_function_becomes_a_page_and_one_that_cannot_loses_its_own_cases_alone(self):
+        example = ROOT / "examples/plugin/attention.py"
+        ran, cases = self.run_study(f"{example}:attention", "wrong.py:wrong")
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        for impl in ("attention", "naive", "sdpa_flash"):  # forward and backward, with a mask and without
+            self.assertEqual(len(cases[impl]), 4)
+            self.assertTrue(all(status in MEASURED for status, _ in cases[impl]), cases[impl])
+        why = (f"--tb_plugin={self.folder}/wrong.py:wrong: the function takes (q, k): write it for the 3 tensors of attention "
+               "and causal, ")
+        lines = [line for line in ran.stderr.splitlines() if "wrong.py" in line and "exporting" not in line]
+        self.assertEqual(len(lines), 1, ran.stderr)
+        self.assertTrue(lines[0].startswith(f"transformer_bench: {why}"), lines)
+        self.assertIn("For the whole message: ", lines[0])
+        self.assertEqual({status for status, _ in cases["wrong"]}, {"crashed"})
+        self.assertTrue(all(reason.startswith(why) for _, reason in cases["wrong"]), cases["wrong"])
+        self.assertRegex(ran.stdout, f"(?m)^{ANSWER}")
+        self.assertRegex((self.folder / "mine.html").read_text(), f"<strong>{ANSWER}")
+
+        again, cases = self.run_study(f"{example}:attention")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertNotIn("exporting", again.stderr)  # the cache has it
+        self.assertTrue(all(status in MEASURED for status, _ in cases["attention"]), cases["attention"])
+        packages = sorted(path.name for path in (self.folder / "cache/transformer_bench").iterdir())
+        self.assertEqual(len(packages), 1, packages)  # no draft and no log is left
+        self.assertRegex(packages[0], r"^attention-attention-[0-9a-f]{32}-torch[0-9.]+-cpu_\w+-fp32-head_dim32\.pt2$")
+
+
+class CacheFolder(unittest.TestCase):
+    def test_a_cache_that_cannot_be_written_loses_the_function_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "file").write_text("no folder\n")
+            ran = subprocess.run([PROGRAM, *FLAGS[:3], *FLAGS[4:], f"--tb_plugin={ROOT}/examples/plugin/attention.py:attention",
+                                  "--tb_axis=Attention.pass=forward", "--tb_axis=Attention.causal=1"],
+                                 env={**os.environ, "XDG_CACHE_HOME": f"{folder}/file"}, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn(f"the cache of packages '{folder}/file/transformer_bench' cannot be written: set XDG_CACHE_HOME to a "
+                      "folder that can be", ran.stderr)
+        self.assertTrue(re.search(r"impl:naive +(ok|unstable)", ran.stdout), ran.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
