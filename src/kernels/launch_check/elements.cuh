@@ -1,0 +1,82 @@
+// Elements of the types that operands and outputs have.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <cstdint>
+
+#include "tbench/kernels/launch_check.hpp"
+
+namespace tbench::kernels {
+
+template <class T>
+__host__ __device__ T from_float(float value) {
+  return static_cast<T>(value);
+}
+template <>
+__host__ __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+template <>
+__host__ __device__ inline __half from_float<__half>(float value) {
+  return __float2half_rn(value);
+}
+template <>
+__host__ __device__ inline __nv_fp8_e4m3 from_float<__nv_fp8_e4m3>(float value) {
+  return __nv_fp8_e4m3{value};  // saturates
+}
+
+__host__ __device__ inline float to_float(float value) { return value; }
+__host__ __device__ inline float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
+__host__ __device__ inline float to_float(__half value) { return __half2float(value); }
+__host__ __device__ inline float to_float(__nv_fp8_e4m3 value) { return static_cast<float>(value); }
+__host__ __device__ inline float to_float(std::int64_t value) { return static_cast<float>(value); }
+
+/// Four elements, which one access reads or writes.
+template <class T>
+struct alignas(sizeof(T) * 4) Quad {
+  T of[4];
+};
+
+template <class T>
+__host__ __device__ bool is_aligned_quad(const T* place) {
+  return reinterpret_cast<std::uintptr_t>(place) % sizeof(Quad<T>) == 0;
+}
+
+/// Calls action(T{}) for the type of `type`.
+template <class Action>
+void with_type(ElementType type, const Action& action) {
+  switch (type) {
+    case ElementType::kFloat:
+      return action(float{});
+    case ElementType::kBf16:
+      return action(__nv_bfloat16{});
+    case ElementType::kFp16:
+      return action(__half{});
+    case ElementType::kFp8E4m3:
+      return action(__nv_fp8_e4m3{});
+    case ElementType::kInt64:
+      return action(std::int64_t{});
+  }
+}
+
+/// The same in a kernel: a function for both would call a lambda of one side alone.
+template <class Action>
+__device__ void with_type_on_device(ElementType type, const Action& action) {
+  switch (type) {
+    case ElementType::kFloat:
+      return action(float{});
+    case ElementType::kBf16:
+      return action(__nv_bfloat16{});
+    case ElementType::kFp16:
+      return action(__half{});
+    case ElementType::kFp8E4m3:
+      return action(__nv_fp8_e4m3{});
+    case ElementType::kInt64:
+      return action(std::int64_t{});
+  }
+}
+
+}  // namespace tbench::kernels
