@@ -18,8 +18,8 @@
  * lie on the current device, aligned to 256 bytes; on the CPU to 64. Contents of what is to be written are undefined.
  *
  * What is timed. Launches alone: on a GPU what they enqueue on `stream`, on the CPU until they return. The first launch
- * of a case is never timed and may initialise. Launches are repeated, on operands that change in place in between and
- * may lie where others lay before: a launch reads all its operands anew. It leaves them unchanged, enqueues on `stream`
+ * of a case is never timed and may initialise. Launches are repeated, on operands that are drawn again in place before each
+ * of them: a launch reads all its operands, and writes all its outputs, every time. It leaves them unchanged, enqueues on `stream`
  * or on streams forked from it and joined to it again, never synchronises the device with the host, and leaves the
  * limits of the device (persisting L2 cache) as they are. Each of this is checked, before, during and after the timing,
  * and a case that fails a check is `incorrect`. bench/README.md of the sources says which data and tolerances are used.

@@ -120,19 +120,39 @@ TEST(Burst, ACheckerActsBehindTheSpinAndBehindTheLaunch) {
   SimulatedDevice device{4 * kMicro};
   struct LoggingChecker final : LaunchChecker {
     explicit LoggingChecker(std::vector<std::string>& to) : log{to} {}
-    void before() override { log.emplace_back("before"); }
+    void begin() override {}
+    void redraw() override { log.emplace_back("redraw"); }
+    void perturb() override { log.emplace_back("perturb"); }
     void after() override { log.emplace_back("after"); }
     Verification verdict() override { return {}; }
     std::vector<std::string>& log;
   } checker{device.log};
   Seconds spin = kFirstSpin;
   run_burst(device, {.phases = 1, .flush_l2 = true, .checker = &checker}, 1, spin);
-  EXPECT_THAT(device.log, ElementsAre("flush", "spin 20", "before", "event 0", "launch", "event 1", "after"));
+  EXPECT_THAT(device.log,
+              ElementsAre("spin 20", "event 2", "redraw", "flush", "perturb", "event 0", "launch", "event 1", "after"));
   device.log.clear();
   // Launches with a warm cache stand apart too.
   run_burst(device, {.phases = 1, .checker = &checker}, 2, spin);
-  EXPECT_THAT(device.log, ElementsAre("spin 20", "before", "event 0", "launch", "event 1", "after",  //
-                                      "spin 20", "before", "event 2", "launch", "event 3", "after"));
+  EXPECT_THAT(device.log,
+              ElementsAre("spin 20", "event 2", "redraw", "perturb", "event 0", "launch", "event 1", "after",  //
+                          "spin 20", "event 5", "redraw", "perturb", "event 3", "launch", "event 4", "after"));
+}
+
+TEST(Burst, WithACheckerTheSpinLastsUntilTheLaunchIsEnqueued) {
+  // The flush hides the launch, but leaves a stream that waits for nothing the operands of this launch.
+  SimulatedDevice device{25 * kMicro};
+  struct IdleChecker final : LaunchChecker {
+    void begin() override {}
+    void redraw() override {}
+    void perturb() override {}
+    void after() override {}
+    Verification verdict() override { return {}; }
+  } checker;
+  Seconds spin = kFirstSpin;
+  EXPECT_THAT(run_burst(device, {.phases = 1, .flush_l2 = true, .checker = &checker}, 1, spin),
+              ElementsAre(DoubleNear(kKernel, kTolerance)));
+  EXPECT_GT(spin.value, kFirstSpin.value);
 }
 
 TEST(Burst, PhasesAreMeansOverTheLaunches) {

@@ -219,14 +219,16 @@ TEST(MeasureCase, TheSecondCheckCanBeSwitchedOff) {
 }
 
 struct FakeChecker final : LaunchChecker {
-  void before() override {}
+  void begin() override { ++begun; }
+  void redraw() override {}
+  void perturb() override {}
   void after() override {}
   Verification verdict() override {
     ++verdicts;
     return says;
   }
   Verification says{.passed = true, .reference = "float64", .worst_error = 0.9, .worst_where = "y[3]", .message = ""};
-  int verdicts{};
+  int verdicts{}, begun{};
 };
 
 TEST(MeasureCase, ACheckerIsAskedRightAfterTheBursts) {
@@ -239,7 +241,9 @@ TEST(MeasureCase, ACheckerIsAskedRightAfterTheBursts) {
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kOk);
   EXPECT_EQ(record.verification->worst_where, "y[3]");
+  EXPECT_EQ(record.labels.at("trusted"), "plugin");
   EXPECT_EQ(checker.verdicts, 1);
+  EXPECT_EQ(checker.begun, 2);  // once for each time that samples were taken: the warm-up does not count
   EXPECT_EQ(bench.timer.bursts_begun.back().checker, &checker);
   EXPECT_EQ(*(bench.activities.end() - 3), "verifying a timed launch");
 }

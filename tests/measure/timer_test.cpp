@@ -105,7 +105,9 @@ TEST(SteadyClockTimer, WhatACheckerDoesIsNotTimed) {
   SteadyClockTimer timer;
   struct SlowChecker final : LaunchChecker {
     explicit SlowChecker(const Timer& by) : timer{by} {}
-    void before() override { busy_for(timer, 0.02); }
+    void begin() override {}
+    void redraw() override { busy_for(timer, 0.01); }
+    void perturb() override { busy_for(timer, 0.01); }
     void after() override { busy_for(timer, 0.02); }
     Verification verdict() override { return {}; }
     const Timer& timer;

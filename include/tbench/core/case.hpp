@@ -24,18 +24,25 @@ class PhaseMarker {
   virtual void mark() = 0;
 };
 
-/// Watches the timed launches of a step that the project did not write, so that what is timed is what is checked. Both
-/// calls lie outside what is timed. On a GPU they enqueue on the stream that is timed and never synchronise: a launch
-/// that does not wait for that stream reads what before() has changed too early, and one that the stream does not wait
-/// for writes too late for after().
+/// Watches the timed launches of a step that the project did not write, so that what is timed is what is checked. All
+/// calls but verdict() lie outside what is timed. On a GPU they enqueue on the stream that is timed and never
+/// synchronise: a launch that does not wait for that stream reads its operands too early, and one that the stream does
+/// not wait for writes too late for after().
 class LaunchChecker {
  public:
   virtual ~LaunchChecker() = default;
-  /// Changes what the next launch reads, in place.
-  virtual void before() = 0;
-  /// Keeps a copy of what the launch has written.
+  /// Forgets the launches so far: those that follow are timed for the record.
+  virtual void begin() = 0;
+  /// Gives everything that the next launch reads new values, and fills what it writes with NaN. On a GPU behind the
+  /// spin that hides the launch, and before the flush of the L2 cache.
+  virtual void redraw() = 0;
+  /// Draws a little of what the launch reads once more, right before the launch: what was computed while a flush went
+  /// on is wrong.
+  virtual void perturb() = 0;
+  /// Looks at what the launch has written.
   virtual void after() = 0;
-  /// Whether the copy of the last launch is right for what that one read. Releases the copy. Synchronises.
+  /// Whether the launches since begin() that were drawn for a comparison are right for what those have read. Releases
+  /// what after() has kept. Synchronises.
   [[nodiscard]] virtual Verification verdict() = 0;
 };
 

@@ -36,8 +36,9 @@ class BurstQueue {
 ///
 /// With a warm cache the launches follow each other between one event at the begin and one at the end; where a launch
 /// has several phases there is one at every mark. With flushes or a checker each launch stands alone, between events of
-/// its own and behind a flush and a spin of its own, none of which is in the sum. A checker changes the operands behind
-/// the spin: a launch on a stream that does not wait for the timed one reads them while the spin still holds that up.
+/// its own and behind a flush and a spin of its own, none of which is in the sum. With a checker the spin comes first
+/// and lasts until the launch is enqueued: operands, flush and what is perturbed at last lie between the two, and a
+/// launch on a stream that does not wait for the timed one reads the operands of the launch before.
 class Burst {
  public:
   /// The cost of the launches for the host, without the launches that were made again.
@@ -71,9 +72,10 @@ class Burst {
   struct Parts {
     std::size_t count{};
     std::size_t launches{};
-    std::size_t events{};  // of each: one at the begin, and those after marks
+    std::size_t events{};  // of each: one at the begin, those after marks, and with a checker one behind the spin
   };
   [[nodiscard]] static Parts parts_of(const BurstSetup& setup, std::size_t launches);
+  void enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) const;
   [[nodiscard]] HostTimes enqueue_part(BurstQueue& queue, Seconds spin, const Step& launch, std::size_t begin);
 
   BurstSetup setup_;

@@ -211,6 +211,9 @@ void Measurement::repeat_once() {
   }
   keep_counters(subject_.counters());
   record_.labels = subject_.labels();
+  if (subject_.launch_checker() != nullptr) {
+    record_.labels["trusted"] = "plugin";  // no further than code in this process can be
+  }
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
     record_.memory = counted(&HostTimes::memory_pass, [&] { return memory_pass(); });

@@ -231,6 +231,9 @@ SamplingRun Sampler::take_samples() {
   run.regime = options_.regime;
   run.l2 = l2_;
   run.launches = launches_;
+  if (LaunchChecker* const checker = subject_.launch_checker()) {
+    checker->begin();
+  }
   PollingScope polling{monitor_, /*is_wanted=*/!is_burst()};
   const std::optional<Joules> energy_before = monitor_.total_energy();
   const Seconds begin = timer_.now();

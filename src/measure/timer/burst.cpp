@@ -37,7 +37,8 @@ Burst::Parts Burst::parts_of(const BurstSetup& setup, std::size_t launches) {
   const std::size_t in_each = apart ? 1 : launches;
   // An event between two launches adds to their time: where none is needed there is none.
   const std::size_t marks = setup.phases == 1 ? 1 : in_each * setup.phases;
-  return {.count = count, .launches = in_each, .events = 1 + marks};
+  const std::size_t guards = setup.checker == nullptr ? 0 : 1;
+  return {.count = count, .launches = in_each, .events = 1 + marks + guards};
 }
 
 std::size_t Burst::events(const BurstSetup& setup, std::size_t launches) {
@@ -45,14 +46,28 @@ std::size_t Burst::events(const BurstSetup& setup, std::size_t launches) {
   return parts.count * parts.events;
 }
 
-Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step& launch, std::size_t begin) {
+/// A launch on a stream that does not wait for the timed one reads what it reads while the spin goes on: with a checker
+/// everything else comes behind the spin.
+void Burst::enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) const {
+  if (setup_.checker == nullptr) {
+    if (setup_.flush_l2) {
+      queue.flush_l2();
+    }
+    queue.spin(spin);
+    return;
+  }
+  queue.spin(spin);
+  queue.record(guard);
+  setup_.checker->redraw();
   if (setup_.flush_l2) {
     queue.flush_l2();
   }
-  queue.spin(spin);
-  if (setup_.checker != nullptr) {
-    setup_.checker->before();
-  }
+  setup_.checker->perturb();
+}
+
+Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step& launch, std::size_t begin) {
+  const std::size_t guard = begin + parts_.events - 1;  // behind the spin, with a checker
+  enqueue_before(queue, spin, guard);
   HostTimes times;
   const Seconds cpu_begin = process_cpu_now();
   const Seconds host_begin = steady_now();
@@ -68,7 +83,7 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
     next_event += events;
   }
   times.enqueue = steady_now() - host_begin;
-  times.exposed = queue.has_passed(begin);
+  times.exposed = queue.has_passed(setup_.checker == nullptr ? begin : guard);
   times.cpu = process_cpu_now() - cpu_begin;
   if (setup_.checker != nullptr) {
     setup_.checker->after();
@@ -96,9 +111,10 @@ void Burst::enqueue(BurstQueue& queue, Seconds& spin, const Step& launch) {
 
 void Burst::read(const BurstQueue& queue, std::span<double> phase_seconds) const {
   std::ranges::fill(phase_seconds, 0.0);
+  const std::size_t marks = parts_.events - (setup_.checker == nullptr ? 1 : 2);
   for (std::size_t part = 0; part < parts_.count; ++part) {
     const std::size_t begin = part * parts_.events;
-    for (std::size_t mark = 0; mark + 1 < parts_.events; ++mark) {
+    for (std::size_t mark = 0; mark < marks; ++mark) {
       phase_seconds[mark % setup_.phases] += queue.between(begin + mark, begin + mark + 1).value;
     }
   }

@@ -101,7 +101,8 @@ Chunk SteadyClockTimer::run(std::size_t count, const BurstSetup& setup, const St
   const Seconds begin = steady_now();
   for (std::size_t i = 0; i < count; ++i) {
     if (checker != nullptr) {
-      checker->before();
+      checker->redraw();
+      checker->perturb();
       watched_begins_[i] = steady_now().value;
     }
     ClockMarker marker{std::span{marks_}.subspan(i * phases, phases)};

@@ -55,7 +55,7 @@ class AttentionCase final : public TorchCase {
     runner_.reset();
     runner_.emplace(config_, impl_);
     checker_.reset();
-    if (impl_.is_watched) checker_.emplace(watched(), config_.device, config_.seed);
+    if (impl_.is_watched) checker_.emplace(watched(), config_.device);
   }
   [[nodiscard]] OutputChecker::Subject watched();
   Verification do_verify() override;
@@ -85,23 +85,50 @@ std::int64_t AttentionCase::min_bytes() const {
   return attention_min_bytes(shape, config_.pass, element) + impl_.score_matrices * scores;
 }
 
-/// A backward pass alone reads what a forward pass has left: only the output's gradient may change.
+/// A backward pass alone reads what a forward pass has left, which is made again for every launch.
 OutputChecker::Subject AttentionCase::watched() {
-  const auto operands = [this]() -> OutputChecker::Tensors {
+  const auto inputs = [this] {
     const AttentionOperands& all = runner_->operands();
-    if (config_.pass == AttentionPass::kBackward) return {all.grad_o};
-    if (config_.pass == AttentionPass::kForward) return {all.q, all.k, all.v};
-    return {all.q, all.k, all.v, all.grad_o};
+    return std::vector<DrawnOperand>{{.values = all.q}, {.values = all.k}, {.values = all.v}};
   };
-  const auto outputs = [this]() -> OutputChecker::Tensors {
-    const AttentionOutputs& last = runner_->last_outputs();
-    return {last.o, last.lse, last.dq, last.dk, last.dv};
-  };
-  const auto compare = [this](const OutputChecker::Tensors& copies) {
-    return compare_attention(*runner_,
-                             {.o = copies[0], .lse = copies[1], .dq = copies[2], .dk = copies[3], .dv = copies[4]});
-  };
-  return {.operands = operands, .outputs = outputs, .compare = compare};
+  const auto gradient = [this] { return std::vector<DrawnOperand>{{.values = runner_->operands().grad_o}}; };
+  OutputChecker::Subject subject{
+      .operands = inputs,
+      .outputs =
+          [this] {
+            OutputChecker::Tensors outputs = runner_->last_outputs().all();
+            if (outputs[kLse].defined()) outputs[kLse] = outputs[kLse].unsqueeze(-1);  // of a row a number
+            return outputs;
+          },
+      .groups = config_.shape.batch * config_.shape.heads,
+      .compare_rows = [this](const HiddenRows& hidden,
+                             Comparison& comparison) { add_attention_rows(*runner_, hidden, comparison); },
+      .compare_digests = [this](const RowDigests& sums,
+                                Comparison& comparison) { add_attention_sums(*runner_, sums, comparison); },
+      .compare =
+          [this](const OutputChecker::Tensors& copies) {
+            const at::Tensor& lse = copies[kLse];
+            return compare_attention(*runner_,
+                                     {.o = copies[kO],
+                                      .lse = lse.defined() ? lse.squeeze(-1) : lse,
+                                      .dq = copies[kDq],
+                                      .dk = copies[kDk],
+                                      .dv = copies[kDv]},
+                                     hidden_number());
+          }};
+  if (config_.pass == AttentionPass::kForwardBackward) {
+    subject.operands = [inputs, gradient] {
+      std::vector<DrawnOperand> all = inputs();
+      all.push_back(gradient().front());
+      return all;
+    };
+  }
+  if (config_.pass == AttentionPass::kBackward) {
+    subject.operands = gradient;
+    subject.prepared = inputs;
+    subject.prepare = [this] { runner_->restore(); };
+  }
+  return subject;
 }
 
 std::span<const std::string_view> AttentionCase::phases() const {

@@ -20,6 +20,7 @@ class ReferenceGroup {
   ReferenceGroup(const AttentionReferenceInput& input, std::int64_t first, std::int64_t count)
       : scale_{input.scale},
         causal_{input.causal},
+        queries_{input.queries},
         block_elements_{input.block_elements},
         q_{pairs(input.q, first, count)},
         k_{pairs(input.k, first, count)},
@@ -50,13 +51,16 @@ class ReferenceGroup {
 
   void add_rows(std::int64_t first, std::int64_t count) {
     // Keys after the block's last query are masked in all of its rows.
-    const std::int64_t visible = causal_ ? first + count : k_.size(1);
+    const bool knows_end = causal_ && !queries_.defined();
+    const std::int64_t visible = knows_end ? first + count : k_.size(1);
     const at::Tensor q = q_.narrow(1, first, count), k = k_.narrow(1, 0, visible), v = v_.narrow(1, 0, visible);
     at::Tensor p = at::bmm(q, k.transpose(1, 2)).mul_(scale_);
     if (causal_) {
       const auto index = q.options().dtype(at::kLong);
-      const at::Tensor query = at::arange(first, first + count, index).unsqueeze(1), key = at::arange(visible, index);
-      p.masked_fill_(key.gt(query), -std::numeric_limits<double>::infinity());
+      const at::Tensor query =
+          queries_.defined() ? queries_.narrow(0, first, count) : at::arange(first, first + count, index);
+      const at::Tensor key = at::arange(visible, index);
+      p.masked_fill_(key.gt(query.unsqueeze(1)), -std::numeric_limits<double>::infinity());
     }
     lse_.push_back(at::logsumexp(p, {-1}));
     p.sub_(lse_.back().unsqueeze(-1)).exp_();
@@ -75,6 +79,7 @@ class ReferenceGroup {
 
   double scale_;
   bool causal_;
+  at::Tensor queries_;
   std::int64_t block_elements_;
   at::Tensor q_, k_, v_, grad_o_;
   at::Tensor dk_, dv_;

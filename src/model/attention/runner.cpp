@@ -160,6 +160,7 @@ AttentionOutputs AttentionRunner::outputs() {
 }
 
 void AttentionRunner::restore() {
+  state_.reset();
   if (operands_.config.pass == AttentionPass::kBackward) state_ = forward(/*for_backward=*/true);
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,7 +22,12 @@ struct AttentionOutputs {
   at::Tensor dq;   // [batch, heads, seq_q, head_dim]
   at::Tensor dk;   // [batch, heads, seq_kv, head_dim]
   at::Tensor dv;   // as dk
+
+  [[nodiscard]] std::vector<at::Tensor> all() const { return {o, lse, dq, dk, dv}; }
 };
+
+/// The order of AttentionOutputs::all().
+enum AttentionOutput : std::size_t { kO, kLse, kDq, kDk, kDv };
 
 class AttentionRunner {
  public:
@@ -36,7 +42,7 @@ class AttentionRunner {
   [[nodiscard]] AttentionOutputs outputs();
   /// Returns what the last step of a watched implementation has computed; for a backward pass alone the gradients.
   [[nodiscard]] const AttentionOutputs& last_outputs() const { return last_; }
-  /// Makes the state that a backward pass alone starts from, after outputs().
+  /// Makes the state that a backward pass alone starts from, after outputs() or for other operands.
   void restore();
 
   /// Gives the operands the values of another seed in place. The state that a backward pass alone starts from is

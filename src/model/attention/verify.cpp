@@ -5,6 +5,7 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/mv.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
@@ -17,6 +18,7 @@
 #include <random>
 #include <utility>
 
+#include "model/torch/rounding.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model {
@@ -28,6 +30,11 @@ constexpr std::int64_t kGpuComparedScores = std::int64_t{1} << 28;
 constexpr std::int64_t kCpuComparedScores = std::int64_t{1} << 24;
 /// The share for queries of all pairs: a quarter as many.
 constexpr std::int64_t kShareOfQueries = 4;
+// Scores of the pairs that are compared as a whole for the hidden rows of dk and dv, in all launches together; of at
+// least so many launches.
+constexpr std::int64_t kGpuPairScores = std::int64_t{1} << 31;
+constexpr std::int64_t kCpuPairScores = std::int64_t{1} << 25;
+constexpr std::int64_t kMinPairLaunches = 8;
 
 std::int64_t compared_scores(const AttentionConfig& config) {
   return config.device == DeviceKind::kCuda ? kGpuComparedScores : kCpuComparedScores;
@@ -77,13 +84,13 @@ class PairComparison {
 
   /// Compares o of evenly spaced queries of every pair, where not all pairs are compared: the seed chooses the first
   /// query.
-  void add_queries_of_all(const at::Tensor& o, Tolerance tolerance) {
+  void add_queries_of_all(const at::Tensor& o, Tolerance tolerance, std::uint64_t choice) {
     if (!partial() || o.sizes() != operands_.q.sizes()) return;
     const AttentionShape& shape = operands_.config.shape;
     const std::int64_t count = std::clamp<std::int64_t>(
         compared_scores(operands_.config) / kShareOfQueries / (pair_count() * shape.seq_kv), 1, shape.seq_q);
     query_step_ = (shape.seq_q + count - 1) / count;
-    const auto first = static_cast<std::int64_t>(operands_.config.seed % static_cast<std::uint64_t>(query_step_));
+    const auto first = static_cast<std::int64_t>(choice % static_cast<std::uint64_t>(query_step_));
     const auto queries = [&](const at::Tensor& tensor) { return tensor.slice(1, first, shape.seq_q, query_step_); };
     const at::Tensor q = operands_.q.detach().flatten(0, 1), k = operands_.k.detach().flatten(0, 1),
                      v = operands_.v.detach().flatten(0, 1);
@@ -101,6 +108,9 @@ class PairComparison {
     comparison_.add(fmt::format("o of queries {} + {} i of all pairs", first, query_step_),
                     queries(o.detach().flatten(0, 1)), at::cat(expected), tolerance);
   }
+
+  /// The chosen ones of [pairs, ...].
+  [[nodiscard]] at::Tensor of_pairs(const at::Tensor& all) const { return all.index_select(0, index_); }
 
   [[nodiscard]] Verification finish() {
     std::string reference = "float64 of the formulas, of the same inputs";
@@ -137,9 +147,75 @@ class PairComparison {
 
 }  // namespace
 
-std::vector<std::int64_t> compared_pairs(const AttentionConfig& config) {
+namespace {
+
+/// Hidden rows of one pair of batch and head, and what they should be.
+class HiddenPair {
+ public:
+  HiddenPair(const AttentionOperands& operands, const HiddenRows& hidden) : operands_{operands}, hidden_{hidden} {}
+
+  [[nodiscard]] bool is_compared_as_a_whole() const {
+    const AttentionShape& shape = operands_.config.shape;
+    const std::int64_t scores = operands_.config.device == DeviceKind::kCuda ? kGpuPairScores : kCpuPairScores;
+    const std::int64_t launches = std::max(kMinPairLaunches, scores / (shape.seq_q * shape.seq_kv));
+    return operands_.grad_o.defined() && std::cmp_less(hidden_.order, launches);
+  }
+
+  [[nodiscard]] AttentionReference whole_reference() const { return reference({}); }
+
+  /// Everything but dk and dv, of the rows of o and dq, which are the same.
+  [[nodiscard]] AttentionReference rows_reference() const {
+    return reference(places(hidden_.rows[kO].defined() ? kO : kDq));
+  }
+
+  /// Adds the rows of an output, if there is one.
+  /// @param expected  [n, columns]; of dk and dv all rows of the pair
+  void add(Comparison& comparison, AttentionOutput output, const char* name, const at::Tensor& expected,
+           Tolerance tolerance, const at::Tensor& row_allowance = {}) const {
+    if (!hidden_.values[output].defined()) return;
+    tolerance.of_norm = std::numeric_limits<double>::infinity();  // that of a whole pair
+    const bool is_of_keys = output == kDk || output == kDv;
+    const at::Tensor rows = is_of_keys ? expected.index_select(0, places(output)) : expected;
+    std::string text = fmt::format("rows of {} of {}", name, hidden_.launch);
+    if (row_allowance.defined()) {
+      comparison.add(std::move(text), hidden_.values[output], rows, widened(tolerance), row_allowance);
+    } else {
+      comparison.add_batched(std::move(text), hidden_.values[output], rows, widened(tolerance));
+    }
+  }
+
+ private:
+  /// Returns where an output's rows lie in the pair.
+  [[nodiscard]] at::Tensor places(AttentionOutput output) const {
+    const AttentionShape& shape = operands_.config.shape;
+    const bool is_of_keys = output == kDk || output == kDv;
+    return hidden_.rows[output].sub(hidden_.group * (is_of_keys ? shape.seq_kv : shape.seq_q));
+  }
+
+  [[nodiscard]] AttentionReference reference(const at::Tensor& queries) const {
+    const auto of_pair = [&](const at::Tensor& all) { return all.detach().flatten(0, 1).narrow(0, hidden_.group, 1); };
+    const auto of_queries = [&](const at::Tensor& all) {
+      if (!all.defined()) return at::Tensor{};
+      return queries.defined() ? of_pair(all).index_select(1, queries) : of_pair(all);
+    };
+    return attention_reference({.q = of_queries(operands_.q),
+                                .k = of_pair(operands_.k),
+                                .v = of_pair(operands_.v),
+                                .queries = queries,
+                                .grad_o = of_queries(operands_.grad_o),
+                                .scale = operands_.scale,
+                                .causal = operands_.config.shape.causal});
+  }
+
+  const AttentionOperands& operands_;
+  const HiddenRows& hidden_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int64_t launches) {
   const AttentionShape& shape = config.shape;
-  const std::int64_t budget = compared_scores(config);
+  const std::int64_t budget = compared_scores(config) / launches;
   std::vector<std::int64_t> pairs(static_cast<std::size_t>(shape.batch * shape.heads));
   std::iota(pairs.begin(), pairs.end(), std::int64_t{0});
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(1, budget / (shape.seq_q * shape.seq_kv)));
@@ -153,8 +229,9 @@ std::vector<std::int64_t> compared_pairs(const AttentionConfig& config) {
   return pairs;
 }
 
-Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs) {
-  const AttentionConfig& config = runner.operands().config;
+Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs, std::uint64_t choice) {
+  AttentionConfig config = runner.operands().config;
+  config.seed = choice;
   const std::vector<std::int64_t> pairs = compared_pairs(config);
   const AttentionTolerances tolerances =
       attention_tolerances(config.precision, config.shape, static_cast<std::int64_t>(pairs.size()));
@@ -166,7 +243,8 @@ Verification compare_attention(const AttentionRunner& runner, const AttentionOut
     if (!has_gradients_alone) {
       comparison.add("o", outputs.o, reference.o, tolerances.o);
       comparison.add_queries_of_all(
-          outputs.o, attention_tolerances(config.precision, config.shape, config.shape.batch * config.shape.heads).o);
+          outputs.o, attention_tolerances(config.precision, config.shape, config.shape.batch * config.shape.heads).o,
+          choice);
     }
     if (outputs.lse.defined()) comparison.add("lse", outputs.lse, reference.lse, tolerances.lse);
     if (config.pass != AttentionPass::kForward) {
@@ -177,6 +255,50 @@ Verification compare_attention(const AttentionRunner& runner, const AttentionOut
     }
   }
   return comparison.finish();
+}
+
+void add_attention_rows(const AttentionRunner& runner, const HiddenRows& hidden, Comparison& comparison) {
+  const at::NoGradGuard no_grad;
+  const AttentionConfig& config = runner.operands().config;
+  const HiddenPair pair{runner.operands(), hidden};
+  const AttentionTolerances tolerances = attention_tolerances(config.precision, config.shape, /*pairs=*/1);
+  if (pair.is_compared_as_a_whole()) {
+    const AttentionReference whole = pair.whole_reference();
+    pair.add(comparison, kDk, "dk", whole.dk.squeeze(0), tolerances.dk);
+    pair.add(comparison, kDv, "dv", whole.dv.squeeze(0), tolerances.dv);
+  }
+  const AttentionReference rows = pair.rows_reference();
+  pair.add(comparison, kO, "o", rows.o.squeeze(0), tolerances.o);
+  pair.add(comparison, kLse, "lse", rows.lse.view({-1, 1}), tolerances.lse);
+  if (!rows.dq.defined()) return;
+  pair.add(comparison, kDq, "dq", rows.dq.squeeze(0), tolerances.dq,
+           rows.dq_of_rowsum.flatten().mul(tolerances.dq_of_rowsum));
+}
+
+void add_attention_sums(const AttentionRunner& runner, const RowDigests& sums, Comparison& comparison) {
+  const at::NoGradGuard no_grad;
+  AttentionConfig config = runner.operands().config;
+  config.seed = sums.hidden;
+  const std::vector<std::int64_t> chosen = compared_pairs(config, static_cast<std::int64_t>(kDigestedLaunches));
+  const AttentionTolerances tolerances =
+      attention_tolerances(config.precision, config.shape, static_cast<std::int64_t>(chosen.size()));
+  const PairComparison pairs{runner, chosen};
+  const AttentionReference reference = pairs.reference();
+  const auto add = [&](AttentionOutput output, const char* name, const at::Tensor& expected, const Tolerance& tolerance,
+                       const at::Tensor& row_allowance = {}) {
+    if (!sums.digests[output].defined()) return;
+    const at::Tensor rows = expected.flatten(0, 1);  // [rows of the pairs, columns]
+    const at::Tensor digests = sums.digests[output].view({config.shape.batch * config.shape.heads, -1});
+    comparison.add(fmt::format("{} of {}, by sums with random signs", name, sums.launch),
+                   pairs.of_pairs(digests).view({-1, 1}), at::mv(rows, sums.signs[output]).unsqueeze(1), {},
+                   signed_sum_bounds(rows, widened(tolerance), row_allowance, kVerificationBudget));
+  };
+  add(kO, "o", reference.o, tolerances.o);
+  add(kLse, "lse", reference.lse.unsqueeze(-1), tolerances.lse);
+  if (!reference.dq.defined()) return;
+  add(kDq, "dq", reference.dq, tolerances.dq, reference.dq_of_rowsum.flatten().mul(tolerances.dq_of_rowsum));
+  add(kDk, "dk", reference.dk, tolerances.dk);
+  add(kDv, "dv", reference.dv, tolerances.dv);
 }
 
 Verification verify_attention(AttentionRunner& runner, std::uint64_t seed) {

@@ -10,6 +10,7 @@
 
 #include "model/attention/runner.hpp"
 #include "model/torch/compare.hpp"
+#include "model/torch/output_checker.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/core/work.hpp"
@@ -31,7 +32,19 @@ struct AttentionTolerances {
 
 /// Compares what a step has computed of the operands as they are now. The gradients suffice for a backward pass alone.
 /// Synchronises.
-[[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs);
+/// @param choice  of pairs and queries, where not all are compared
+[[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs,
+                                             std::uint64_t choice);
+[[nodiscard]] inline Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs) {
+  return compare_attention(runner, outputs, runner.operands().config.seed);
+}
+
+/// Adds some rows of one pair of batch and head to a comparison with float64 of the operands as they are now: dk and
+/// dv, which need the whole pair, of as many launches as kGpuPairScores allows.
+void add_attention_rows(const AttentionRunner& runner, const HiddenRows& hidden, Comparison& comparison);
+/// Adds the signed sums of all rows of as many pairs as are compared at once, divided by the number of launches, which
+/// hidden numbers choose.
+void add_attention_sums(const AttentionRunner& runner, const RowDigests& sums, Comparison& comparison);
 
 /// Runs everything twice, the results of the first run overwritten with NaN, and compares the results of the second.
 /// Fills the operands by `seed` between the two, unless they are filled by it already: the memory that the first left
@@ -45,11 +58,13 @@ struct AttentionTolerances {
 /// Returns the pairs of batch and head, ascending, that are compared with float64 as a whole: all where that is cheap
 /// on the device, else the last, whose offsets are the largest, and others chosen by the seed; in that case some
 /// queries of all pairs are compared, too.
-[[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config);
+/// @param launches  that share the cost
+[[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int64_t launches = 1);
 
 struct AttentionReferenceInput {
-  at::Tensor q, k, v;  // [pairs, seq_q | seq_kv, head_dim], any dtype; pairs of batch and head
-  at::Tensor grad_o;   // [pairs, seq_q, head_dim], or undefined: no gradients
+  at::Tensor q, k, v;    // [pairs, seq_q | seq_kv, head_dim], any dtype; pairs of batch and head
+  at::Tensor queries{};  // [seq_q], places of the queries where q and grad_o are a selection; dk and dv are of it alone
+  at::Tensor grad_o;     // [pairs, seq_q, head_dim], or undefined: no gradients
   double scale{};
   bool causal{};  // needs seq_q == seq_kv
   /// Elements of scores that are computed at once. The default block is 256 MiB in float64; half a dozen such matrices

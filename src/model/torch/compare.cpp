@@ -8,9 +8,11 @@
 #include <ATen/ops/fmax.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/minimum.h>
 #include <ATen/ops/ne.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/sub.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +23,8 @@
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+
+#include "model/torch/rounding.hpp"
 
 namespace tbench::model {
 namespace {
@@ -184,6 +188,15 @@ void note(Verification& result, double ratio, const std::string& where, const st
 
 }  // namespace
 
+Tolerance widened(const Tolerance& tolerance) {
+  constexpr double kManyComparisons = 1.6;
+  return {.relative = tolerance.relative * kManyComparisons,
+          .of_rms = tolerance.of_rms * kManyComparisons,
+          .absolute = tolerance.absolute * kManyComparisons,
+          .of_norm = tolerance.of_norm * kManyComparisons,
+          .of_row_norm = tolerance.of_row_norm * kManyComparisons};
+}
+
 void Comparison::add(std::string name, const at::Tensor& actual, const at::Tensor& reference,
                      const Tolerance& tolerance, const at::Tensor& row_allowance) {
   add_now({{.name = std::move(name), .shape = reference.sizes().vec()}}, actual, reference, tolerance, row_allowance);
@@ -315,6 +328,23 @@ Verification compare_tensors(const std::string& name, const at::Tensor& actual, 
   Comparison comparison;
   comparison.add(name, actual, reference, tolerance);
   return comparison.finish({});
+}
+
+at::Tensor signed_sum_bounds(const at::Tensor& reference, const Tolerance& tolerance, const at::Tensor& row_allowance,
+                             double budget) {
+  // A sum of float64 numbers in another order differs by less of the row's norm.
+  constexpr double kOrder = 0x1p-40;
+  const double root = std::sqrt(static_cast<double>(reference.size(1)));
+  const at::Tensor norms = row_norms(reference).squeeze(1);
+  const at::Tensor scale = scale_of(reference.unsqueeze(0)).rows.flatten();
+  const at::Tensor allowance =
+      row_allowance.defined() ? row_allowance.to(at::kDouble).flatten() : at::zeros_like(norms);
+  at::Tensor bound = scale.mul(tolerance.of_rms).add(tolerance.absolute).add(allowance).mul(root);
+  bound.add_(norms.mul(tolerance.relative + kOrder));
+  if (!std::isinf(tolerance.of_row_norm)) {
+    bound = at::minimum(bound, scale.mul(tolerance.of_row_norm).add(allowance).mul(root));
+  }
+  return bound.mul(sum_bound(static_cast<double>(reference.size(0)), budget));
 }
 
 bool has_same_bytes(const at::Tensor& a, const at::Tensor& b) {

@@ -30,6 +30,10 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
+/// Returns what is allowed where a case has some 200 comparisons instead of one: bounds grow with the logarithm of the
+/// count at most, by a factor of 1.6 from a budget of 1 in 4,000.
+[[nodiscard]] Tolerance widened(const Tolerance& tolerance);
+
 /// The largest Verification::worst_error, for an element that is NaN or infinite, or off where nothing is allowed.
 inline constexpr double kWorstErrorCap = 1e9;
 
@@ -91,6 +95,14 @@ class Comparison {
   std::vector<Entry> entries_;  // in the order in which they were added
   std::vector<Batch> waiting_;
 };
+
+/// Returns by how much the sums of each row's elements with independent random signs may differ, at most with the
+/// probability `budget` for any row: z of the norm of the row's errors with 2 exp(-z^2 / 2), as Hoeffding has it.
+/// @param reference      float64, [rows, columns]
+/// @param row_allowance  as Comparison::add() takes it
+/// @return               [rows], float64
+[[nodiscard]] at::Tensor signed_sum_bounds(const at::Tensor& reference, const Tolerance& tolerance,
+                                           const at::Tensor& row_allowance, double budget);
 
 /// A Comparison of one tensor. Synchronises.
 [[nodiscard]] Verification compare_tensors(const std::string& name, const at::Tensor& actual,

@@ -3,9 +3,8 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <optional>
-#include <ranges>
+#include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "model/torch/torch_case.hpp"
@@ -15,95 +14,125 @@ namespace tbench::model {
 
 namespace {
 
-constexpr std::uint64_t kLaunchesPerCopy = 8;
+constexpr const char* kReference = "float64 of the formulas, of the operands that the launches were given";
 
 /// Bytes of the GPU's L2 cache that note_persisting_l2_bytes() has found.
 std::optional<std::size_t> noted_persisting_l2_bytes;
 
-/// FP8 knows no arithmetic.
-void turn_signs(const at::Tensor& place) {
-  if (place.scalar_type() == at::kFloat8_e4m3fn) {
-    constexpr std::uint8_t kSign = 0x80;
-    place.view(at::kByte).bitwise_xor_(kSign);
-  } else {
-    place.neg_();
-  }
+std::optional<std::string> persisting_l2_fault() {
+  const std::size_t bytes = cuda::persisting_l2_bytes();
+  const std::size_t before = noted_persisting_l2_bytes.value_or(bytes);
+  if (bytes == before) return std::nullopt;
+  return fmt::format(
+      "the step changes what is set aside of the L2 cache for persisting lines (cudaLimitPersistingL2CacheSize) from "
+      "{} to {} bytes: no other implementation has them",
+      before, bytes);
+}
+
+/// The places of `count` launches in an order that nobody knows: what is too dear for all of them is done for the
+/// first.
+std::vector<std::size_t> hidden_order(std::size_t count) {
+  std::vector<std::size_t> places(count);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::shuffle(places, hidden_generator());
+  return places;
 }
 
 }  // namespace
-
-void Perturbation::undo() const {
-  const at::NoGradGuard no_grad;
-  if (before.defined()) {
-    place.copy_(before);
-  } else {
-    turn_signs(place);
-  }
-}
-
-Perturbation perturb(const at::Tensor& tensor, std::mt19937_64& random) {
-  const at::NoGradGuard no_grad;
-  const at::Tensor all = tensor.dim() == 0 ? tensor.view({1}) : tensor;
-  const std::int64_t dimension = all.dim() == 1 ? 0 : all.dim() - 2;
-  const auto any_index = [&] {
-    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(all.size(dimension)));
-  };
-  Perturbation change{.place = all.narrow(dimension, any_index(), 1), .before = {}};
-  if (all.is_floating_point()) {
-    turn_signs(change.place);
-  } else {
-    change.before = change.place.clone();
-    change.place.copy_(all.narrow(dimension, any_index(), 1));
-  }
-  return change;
-}
 
 void note_persisting_l2_bytes() {
   if (!noted_persisting_l2_bytes) noted_persisting_l2_bytes = cuda::persisting_l2_bytes();
 }
 
-void OutputChecker::before() {
+void OutputChecker::begin() {
+  launches_ = 0;
+  kept_.reset();
+}
+
+void OutputChecker::draw_prepared(std::uint64_t key) const {
+  if (subject_.prepare) draw_operands(subject_.prepared(), key, device_);
+}
+
+void OutputChecker::redraw() {
+  keys_ = {.prepared = hidden_number(), .all = hidden_number(), .little = hidden_number()};
   with_out_of_memory_translated([this] {
-    for (const at::Tensor& operand : subject_.operands()) since_copy_.push_back(perturb(operand, random_));
+    draw_prepared(keys_.prepared);
+    if (subject_.prepare) subject_.prepare();
+    draw_operands(subject_.operands(), keys_.all, device_, subject_.outputs());
   });
 }
 
-void OutputChecker::after() {
-  if (!copies_.empty() && random_() % kLaunchesPerCopy != 0) return;
-  since_copy_.clear();
-  with_out_of_memory_translated([this] { copy_outputs(); });
+void OutputChecker::perturb() {
+  with_out_of_memory_translated([this] { draw_a_little(subject_.operands(), keys_.little, device_); });
 }
 
-void OutputChecker::copy_outputs() {
+void OutputChecker::after() {
+  with_out_of_memory_translated([this] {
+    if (!kept_) kept_.emplace(device_, subject_.groups);
+    kept_->add({.number = ++launches_, .keys = keys_, .hidden = hidden_number()}, subject_.outputs());
+  });
+}
+
+/// Gives the operands the values that a launch has read.
+void OutputChecker::draw_again(const LaunchKeys& keys) const {
+  draw_prepared(keys.prepared);
+  const std::vector<DrawnOperand> operands = subject_.operands();
+  draw_operands(operands, keys.all, device_);
+  draw_a_little(operands, keys.little, device_);
+}
+
+std::string OutputChecker::name_of(const TimedLaunch& launch) const {
+  return fmt::format("timed launch {} of {}", launch.number, launches_);
+}
+
+Verification OutputChecker::compared() const {
   const at::NoGradGuard no_grad;
-  const Tensors outputs = subject_.outputs();
-  const bool is_first = copies_.size() != outputs.size();
-  if (is_first) copies_.resize(outputs.size());
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].defined()) continue;
-    if (is_first) {
-      copies_[i] = outputs[i].detach().clone();
-    } else {
-      copies_[i].copy_(outputs[i].detach());
-    }
+  Comparison comparison;
+  const std::vector<TimedLaunch> launches = kept_->compared(), digested = kept_->digested();
+  std::size_t order = 0;
+  for (const std::size_t place : hidden_order(launches.size())) {
+    draw_again(launches[place].keys);
+    subject_.compare_rows({.launch = name_of(launches[place]),
+                           .order = order++,
+                           .group = kept_->group(place),
+                           .rows = kept_->rows(place),
+                           .values = kept_->values(place)},
+                          comparison);
   }
+  for (std::size_t place = 0; place < digested.size(); ++place) {
+    draw_again(digested[place].keys);
+    subject_.compare_digests({.launch = name_of(digested[place]),
+                              .hidden = digested[place].hidden,
+                              .signs = kept_->signs(place),
+                              .digests = kept_->digests(place)},
+                             comparison);
+  }
+  Verification verdict = comparison.finish(kReference);
+  draw_again(kept_->whole().value().keys);
+  return worse_of(std::move(verdict), subject_.compare(kept_->outputs()));
 }
 
 Verification OutputChecker::verdict() {
-  if (copies_.empty()) throw std::logic_error{"an output checker has no verdict before it has seen a launch"};
-  for (const Perturbation& change : std::views::reverse(since_copy_)) change.undo();
-  since_copy_.clear();
-  Verification verdict;
-  with_out_of_memory_translated([&] { verdict = subject_.compare(copies_); });
-  copies_.clear();
+  if (!kept_) throw std::logic_error{"an output checker has no verdict before it has seen a launch"};
+  Verification verdict{
+      .passed = false, .reference = kReference, .worst_error = kWorstErrorCap, .worst_where = "", .message = ""};
+  with_out_of_memory_translated([&] {
+    if (const auto bad = kept_->first_bad()) {
+      verdict.worst_where = fmt::format("timed launch {} of {}", *bad, launches_);
+      verdict.message =
+          verdict.worst_where +
+          " left elements of its outputs that are NaN or infinite, as all are before a launch, or outputs "
+          "of another shape";
+    } else {
+      verdict = compared();
+    }
+    kept_.reset();
+    if (subject_.prepare) subject_.prepare();  // what goes with the operands as they are now
+  });
   if (!verdict.passed || device_ != DeviceKind::kCuda) return verdict;
-  const std::size_t bytes = cuda::persisting_l2_bytes();
-  if (const std::size_t before = noted_persisting_l2_bytes.value_or(bytes); bytes != before) {
+  if (auto fault = persisting_l2_fault()) {
     verdict.passed = false;
-    verdict.message = fmt::format(
-        "the step changes what is set aside of the L2 cache for persisting lines (cudaLimitPersistingL2CacheSize) from "
-        "{} to {} bytes: no other implementation has them",
-        before, bytes);
+    verdict.message = std::move(*fault);
   }
   return verdict;
 }

@@ -1,61 +1,83 @@
-// Watches the launches of an implementation that the project did not write: changes its operands before each, keeps
-// what some have written, and compares the last of those.
+// Watches the launches of an implementation that the project did not write: draws its operands anew before each from a
+// hidden stream, fills what it writes with NaN, looks at what it has written, and compares launches that are drawn when
+// nobody can change them any more.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <random>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "model/torch/compare.hpp"
+#include "model/torch/kept_launches.hpp"
+#include "model/torch/launch_draw.hpp"
 #include "tbench/core/case.hpp"
 #include "tbench/model/device.hpp"
 
 namespace tbench::model {
 
-/// A change that can be taken back.
-struct Perturbation {
-  at::Tensor place;   // a view
-  at::Tensor before;  // what was there; undefined: signs have turned
-  void undo() const;
-};
-
-/// Changes a little of a contiguous tensor in place, so that its values keep their distribution: one index of the last
-/// dimension but one, in all others; one element of a vector. Signs turn; token ids move.
-Perturbation perturb(const at::Tensor& tensor, std::mt19937_64& random);
-
 /// Notes how many bytes of the GPU's L2 cache are set aside for persisting lines, before foreign code can change that;
 /// the verdicts of the process compare with the number. Later calls do nothing. Needs a GPU.
 void note_persisting_l2_bytes();
 
-/// Copies the outputs of the first launch and then of one in eight, chosen behind it and at random: a copy goes through
-/// the L2 cache, and leaves another one to the launch behind it than other implementations meet. The verdict takes back
-/// what has changed since the last copy. All calls throw OutOfMemory where LibTorch ran out of memory.
+/// Some rows of every output of one launch; undefined tensors where there is no such output.
+struct HiddenRows {
+  std::string launch;   // for messages: "timed launch 3 of 200"
+  std::size_t order{};  // among those that are compared, from 0: what is dear may be left out of later ones
+  std::int64_t group{};
+  std::vector<at::Tensor> rows;    // indices of an output's rows, on its device: [n]
+  std::vector<at::Tensor> values;  // [n, columns]
+};
+
+/// The sums of all rows' elements with hidden signs.
+struct RowDigests {
+  std::string launch;
+  std::uint64_t hidden{};           // for a choice among the rows
+  std::vector<at::Tensor> signs;    // [columns], float64
+  std::vector<at::Tensor> digests;  // [rows], float64
+};
+
+/// All calls but the constructor throw OutOfMemory where LibTorch ran out of memory.
 class OutputChecker final : public LaunchChecker {
  public:
   using Tensors = std::vector<at::Tensor>;
+  /// A case, as its checker sees it. Comparisons are with float64 of the operands as they are at the call.
   struct Subject {
-    std::function<Tensors()> operands;                            // that a launch reads and may be changed before it
-    std::function<Tensors()> outputs;                             // of the last launch
-    std::function<Verification(const Tensors& outputs)> compare;  // copies of them, with what follows of the operands
+    std::function<std::vector<DrawnOperand>()> operands;  // that a launch reads
+    /// Makes again, untimed, what a launch reads besides, from operands of its own. Null: nothing.
+    std::function<void()> prepare{};
+    std::function<std::vector<DrawnOperand>()> prepared{};  // the operands of prepare()
+    std::function<Tensors()> outputs;                       // of the last launch; undefined where there is none
+    std::int64_t groups{1};                                 // see KeptLaunches
+    std::function<void(const HiddenRows&, Comparison&)> compare_rows;
+    std::function<void(const RowDigests&, Comparison&)> compare_digests;
+    std::function<Verification(const Tensors& outputs)> compare;
   };
 
-  OutputChecker(Subject subject, DeviceKind device, std::uint64_t seed)
-      : subject_{std::move(subject)}, device_{device}, random_{seed} {}
+  OutputChecker(Subject subject, DeviceKind device) : subject_{std::move(subject)}, device_{device} {}
 
-  void before() override;
+  void begin() override;
+  void redraw() override;
+  void perturb() override;
   void after() override;
   [[nodiscard]] Verification verdict() override;
 
  private:
-  void copy_outputs();
+  void draw_prepared(std::uint64_t key) const;
+  void draw_again(const LaunchKeys& keys) const;
+  [[nodiscard]] Verification compared() const;
+  [[nodiscard]] std::string name_of(const TimedLaunch& launch) const;
 
   Subject subject_;
   DeviceKind device_;
-  std::mt19937_64 random_;
-  Tensors copies_;
-  std::vector<Perturbation> since_copy_;
+  std::uint32_t launches_{};
+  LaunchKeys keys_;  // of the next launch
+  std::optional<KeptLaunches> kept_;
 };
 
 }  // namespace tbench::model

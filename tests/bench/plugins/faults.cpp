@@ -1,10 +1,12 @@
 // Plug-ins that are broken: each, named by TBENCH_FAULT, in one way, in the description, while it is loaded or while it
 // runs.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -41,6 +43,17 @@ void leave_daemon() {
   hang();
 }
 
+/// Writes on every pipe that the process has, among them the one that its results go through.
+void write_on_pipes() {
+  constexpr int kDescriptors = 256;
+  constexpr std::string_view kWords = "the plug-in says something here";
+  for (int descriptor = 0; descriptor < kDescriptors; ++descriptor) {
+    struct stat about {};
+    if (fstat(descriptor, &about) != 0 || !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) continue;
+    static_cast<void>(!::write(descriptor, kWords.data(), kWords.size()));
+  }
+}
+
 __attribute__((constructor)) void when_loaded() {
   if constexpr (kFault == "crash_on_load") std::raise(SIGSEGV);
   if constexpr (kFault == "hang_on_load") hang();
@@ -55,6 +68,8 @@ const char* launch(const tbench_gemm_problem* problem, const tbench_gemm_argumen
   if constexpr (kFault == "hang") hang();
   if constexpr (kFault == "throws") throw std::runtime_error{"thrown by the plug-in"};
   if constexpr (kFault == "leaves_daemon") leave_daemon();
+  if constexpr (kFault == "writes_on_pipes") write_on_pipes();
+  if constexpr (kFault == "prints") std::puts("{\"benchmarks\": []}");
   if constexpr (kFault == "talks") {
     static const std::string words(std::size_t{2} << 20, 'm');
     return words.c_str();

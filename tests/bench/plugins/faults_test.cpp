@@ -79,8 +79,9 @@ TEST_F(Faults, OneThatBreaksWhileItRunsCostsItsOwnCasesAlone) {
       {"talks", {"crashed", "bytes, and at most 1048576 are read. A plug-in that says less, fewer --tb_samples or"}},
       {"fails", {"crashed", "plug-in fails: launch(): planted: the launch failed"}},
       {"negative_workspace", {"crashed", "workspace_bytes() returns -5: it must be at least 0"}},
+      {"writes_on_pipes", {"crashed", "protocol error"}},
       {"another_shape", {"incorrect", "y["}}};
-  std::vector<std::string> flags{kOneProduct, flag("honest"), "--tb_timeout=3"};
+  std::vector<std::string> flags{kOneProduct, flag("honest"), flag("prints"), "--tb_timeout=3"};
   for (const auto& [fault, outcome] : expected) flags.push_back(flag(fault));
   const CommandResult result = run(flags);
   EXPECT_EQ(result.status, 1) << result.err;
@@ -89,7 +90,9 @@ TEST_F(Faults, OneThatBreaksWhileItRunsCostsItsOwnCasesAlone) {
     EXPECT_EQ(entries.at(fault).at("tbench").at("status"), outcome.first) << fault;
     EXPECT_THAT(entries.at(fault).at("error_message").get<std::string>(), HasSubstr(outcome.second)) << fault;
   }
-  for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
+  for (const char* impl : {"aten", "honest", "prints"}) {
+    EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
+  }
 }
 
 TEST_F(Faults, ADaemonEndsWithTheWorkerThatLeftIt) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "model/attention/implementation.hpp"
+#include "model/attention/runner.hpp"
 #include "model/operations/gemm/implementation.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "tbench/core/error.hpp"
@@ -49,12 +50,19 @@ TEST(Plugins, NoNameOfAnyFamilyIsTakenTwice) {
   }
 }
 
-/// One timed launch as the timer makes it, after the one that build and verify have made.
-Verification watched_launch(Case& subject) {
-  subject.launch_checker()->before();
-  launch(subject);
-  subject.launch_checker()->after();
-  return subject.launch_checker()->verdict();
+constexpr int kWatchedLaunches = 5;
+
+/// Launches as the timer makes them, after those that build and verify have made.
+Verification watched_launches(Case& subject) {
+  LaunchChecker& checker = *subject.launch_checker();
+  checker.begin();
+  for (int i = 0; i < kWatchedLaunches; ++i) {
+    checker.redraw();
+    checker.perturb();
+    launch(subject);
+    checker.after();
+  }
+  return checker.verdict();
 }
 
 constexpr int kRuns = 100;
@@ -67,8 +75,8 @@ int accused(const Make& make) {
   for (int seed = 1; seed <= kRuns; ++seed) {
     const std::unique_ptr<Case> subject = make(static_cast<std::uint64_t>(2 * seed));
     subject->build();
-    const bool passed = subject->verify().passed && watched_launch(*subject).passed &&
-                        watched_launch(*subject).passed && subject->verify_again().value().passed;
+    const bool passed =
+        subject->verify().passed && watched_launches(*subject).passed && subject->verify_again().value().passed;
     count += passed ? 0 : 1;
   }
   return count;
@@ -116,10 +124,64 @@ TEST(Plugins, WatchingAccusesNoHonestAttention) {
     for (int seed = 1; seed <= kRuns; ++seed) {
       const std::unique_ptr<Case> subject = make(static_cast<std::uint64_t>(2 * seed));
       subject->build();
-      count +=
-          subject->verify().passed && watched_launch(*subject).passed && subject->verify_again().value().passed ? 0 : 1;
+      count += subject->verify().passed && watched_launches(*subject).passed && subject->verify_again().value().passed
+                   ? 0
+                   : 1;
     }
     EXPECT_EQ(count, 0);
+  }
+}
+
+/// `naive`, but every fifth time one of its results is what it was the time before.
+struct Recalling {
+  static constexpr int kEvery = 5;
+  static inline AttentionOutput output{};
+  static inline int calls{};
+  static inline at::Tensor memory{};
+
+  static void recall(AttentionOutput which, const at::Tensor& result) {
+    if (which != output) return;
+    if (++calls % kEvery == 0) {
+      result.detach().copy_(memory);
+    } else {
+      memory = result.detach().clone();
+    }
+  }
+  static AttentionState forward(const AttentionOperands& operands, bool for_backward) {
+    AttentionState state = naive_attention_impl().forward(operands, for_backward);
+    recall(kO, state.output);
+    return state;
+  }
+  static AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+    AttentionGradients gradients = naive_attention_impl().backward(operands, state, keep_state);
+    recall(kDq, gradients.dq);
+    recall(kDk, gradients.dk);
+    recall(kDv, gradients.dv);
+    return gradients;
+  }
+};
+
+TEST(Plugins, WatchingSeesEveryRecalledResultOfAttention) {
+  const OneThread one;
+  AttentionImpl recalling = naive_attention_impl();
+  recalling.name = "recalling_attention";
+  recalling.is_watched = true;
+  recalling.forward = &Recalling::forward;
+  recalling.backward = &Recalling::backward;
+  attention_impls().add(recalling);
+  for (const AttentionOutput output : {kO, kDq, kDk, kDv}) {
+    const std::unique_ptr<Case> subject = make_attention_case(
+        {.shape = {.batch = 2, .heads = 2, .seq_q = 24, .seq_kv = 24, .head_dim = 16, .causal = true},
+         .pass = AttentionPass::kForwardBackward,
+         .precision = Precision::kFp32,
+         .impl = "recalling_attention",
+         .deterministic = false,
+         .device = DeviceKind::kCpu,
+         .seed = 1});
+    Recalling::output = output;
+    subject->build();
+    Recalling::calls = 0;
+    EXPECT_FALSE(watched_launches(*subject).passed) << output;
   }
 }
 

@@ -1,118 +1,139 @@
 #include "model/torch/output_checker.hpp"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/eq.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <stdexcept>
 
 #include "model/torch/compare.hpp"
 
 namespace tbench::model {
 namespace {
 
-TEST(Perturb, TurnsTheSignsOfOneIndexOfTheLastDimensionButOne) {
-  std::mt19937_64 random{1};
-  const at::Tensor tensor = at::ones({2, 3, 5, 7});
-  perturb(tensor, random);
-  const at::Tensor changed = tensor.eq(-1);
-  EXPECT_EQ(changed.sum().item<std::int64_t>(), 2 * 3 * 7);
-  EXPECT_EQ(changed.all(3).sum().item<std::int64_t>(), 2 * 3);
-  EXPECT_EQ(changed.any(3).any(0).any(0).sum().item<std::int64_t>(), 1);
-}
+using testing::HasSubstr;
+using testing::StartsWith;
 
-TEST(Perturb, ReachesEveryIndexInTime) {
-  std::mt19937_64 random{1};
-  const at::Tensor tensor = at::ones({8, 2}, at::kBFloat16);
-  at::Tensor reached = at::ones({8}, at::kBool).logical_not();
-  for (int i = 0; i < 100; ++i) {
-    const at::Tensor before = tensor.clone();
-    perturb(tensor, random);
-    reached.logical_or_(tensor.ne(before).any(1));
-  }
-  EXPECT_TRUE(reached.all().item<bool>());
-}
-
-TEST(Perturb, KnowsVectorsScalarsIntegersAndFp8) {
-  std::mt19937_64 random{1};
-  const at::Tensor vector = at::ones({5});
-  perturb(vector, random);
-  EXPECT_EQ(vector.sum().item<float>(), 3);
-  const at::Tensor scalar = at::ones({});
-  perturb(scalar, random);
-  EXPECT_EQ(scalar.item<float>(), -1);
-  const at::Tensor ids = at::arange(1000);
-  for (int i = 0; i < 10; ++i) perturb(ids, random);
-  EXPECT_FALSE(ids.equal(at::arange(1000)));
-  EXPECT_TRUE(ids.ge(0).logical_and(ids.lt(1000)).all().item<bool>());
-  const at::Tensor fp8 = at::ones({4, 4}).to(at::kFloat8_e4m3fn);
-  perturb(fp8, random);
-  EXPECT_EQ(fp8.to(at::kFloat).sum().item<float>(), 16 - 2 * 4);
-}
-
-TEST(Perturb, CanBeTakenBack) {
-  std::mt19937_64 random{1};
-  for (const at::Tensor& tensor :
-       {at::randn({3, 4}), at::randn({3, 4}).to(at::kFloat8_e4m3fn), at::arange(12), at::randn({5}), at::randn({})}) {
-    const at::Tensor before = tensor.clone();
-    std::vector<Perturbation> changes;
-    for (int i = 0; i < 7; ++i) changes.push_back(perturb(tensor, random));
-    EXPECT_FALSE(has_same_bytes(tensor, before));
-    for (auto change = changes.rbegin(); change != changes.rend(); ++change) change->undo();
-    EXPECT_TRUE(has_same_bytes(tensor, before));
-  }
-}
-
-/// y = x x^T, whose step may leave its output as it is.
+/// y = x x^T, whose step may do anything else.
 struct Square {
-  at::Tensor x = at::randn({6, 4}), y = at::mm(x, x.t());
-  OutputChecker checker{{.operands = [this] { return OutputChecker::Tensors{x}; },
+  static constexpr std::int64_t kRows = 30, kColumns = 4;
+  at::Tensor x = at::zeros({kRows, kColumns}), y = at::zeros({kRows, kRows});
+  OutputChecker checker{{.operands = [this] { return std::vector<DrawnOperand>{{.values = x}}; },
                          .outputs =
                              [this] {
                                return OutputChecker::Tensors{y, at::Tensor{}};
                              },
+                         .compare_rows =
+                             [this](const HiddenRows& hidden, Comparison& comparison) {
+                               comparison.add("y of " + hidden.launch, hidden.values[0],
+                                              expected().index_select(0, hidden.rows[0]), {.absolute = 1e-4});
+                             },
+                         .compare_digests =
+                             [this](const RowDigests& sums, Comparison& comparison) {
+                               ++digested;
+                               comparison.add("sums of " + sums.launch, sums.digests[0], expected().mv(sums.signs[0]),
+                                              {.absolute = 1e-3});
+                             },
                          .compare =
-                             [this](const OutputChecker::Tensors& copies) {
-                               return compare_tensors("y", copies[0], at::mm(x, x.t()).to(at::kDouble),
-                                                      {.absolute = 1e-4});
+                             [this](const OutputChecker::Tensors& outputs) {
+                               ++whole;
+                               return compare_tensors("y", outputs[0], expected(), {.absolute = 1e-4});
                              }},
-                        DeviceKind::kCpu,
-                        1};
+                        DeviceKind::kCpu};
+  int digested{}, whole{};
 
-  void launch(bool works) {
-    checker.before();
-    if (works) y.copy_(at::mm(x, x.t()));
+  [[nodiscard]] at::Tensor expected() const { return at::mm(x, x.t()).to(at::kDouble); }
+  void work() { y.copy_(at::mm(x, x.t())); }
+  void launch(const std::function<void()>& step) {
+    checker.redraw();
+    checker.perturb();
+    step();
     checker.after();
+  }
+  void launch() {
+    launch([this] { work(); });
   }
 };
 
-TEST(OutputChecker, AccusesNoHonestLaunchWhicheverItCopies) {
+TEST(OutputChecker, AccusesNoHonestLaunch) {
   Square square;
-  for (int launches = 1; launches <= 40; ++launches) {
-    for (int i = 0; i < launches; ++i) square.launch(true);
-    EXPECT_TRUE(square.checker.verdict().passed) << launches;
+  for (int run = 0; run < 20; ++run) {
+    square.checker.begin();
+    for (int i = 0; i < 50 + 20 * run; ++i) square.launch();
+    const Verification verdict = square.checker.verdict();
+    EXPECT_TRUE(verdict.passed) << verdict.message;
   }
+  EXPECT_EQ(square.digested, 20 * 8);
+  EXPECT_EQ(square.whole, 20);
 }
 
-TEST(OutputChecker, SeesLaunchesThatDoNothing) {
+TEST(OutputChecker, SeesASingleLaunchThatDoesNothing) {
   Square square;
-  square.launch(true);
-  for (int i = 0; i < 200; ++i) square.launch(false);
-  EXPECT_FALSE(square.checker.verdict().passed);
-  square.launch(false);  // the first is always copied
-  EXPECT_FALSE(square.checker.verdict().passed);
+  for (int i = 1; i <= 1000; ++i) square.launch([&] { i == 777 ? void() : square.work(); });
+  const Verification verdict = square.checker.verdict();
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, StartsWith("timed launch 777 of 1000 left elements of its outputs that are NaN"));
+}
+
+TEST(OutputChecker, SeesOneRowThatIsNotWritten) {
+  Square square;
+  for (int i = 1; i <= 300; ++i) {
+    square.launch([&] {
+      const at::Tensor row = square.y[3].clone();
+      square.work();
+      if (i == 5) square.y[3].copy_(row);
+    });
+  }
+  EXPECT_THAT(square.checker.verdict().message, StartsWith("timed launch 5 of 300"));
+}
+
+TEST(OutputChecker, SeesAnswersFromMemory) {
+  for (int run = 0; run < 20; ++run) {
+    Square square;
+    square.launch();
+    const at::Tensor remembered = square.y.clone();
+    for (int i = 0; i < 400; ++i)
+      square.launch([&] { i % 20 == 3 ? void(square.y.copy_(remembered)) : square.work(); });
+    const Verification verdict = square.checker.verdict();
+    EXPECT_FALSE(verdict.passed) << run;
+    EXPECT_THAT(verdict.message, HasSubstr("timed launch")) << run;
+  }
 }
 
 TEST(OutputChecker, SeesWhatIsWrittenAfterTheLaunch) {
   Square square;
-  square.launch(false);
-  square.y.copy_(at::mm(square.x, square.x.t()));
+  square.launch([] {});
+  square.work();
   EXPECT_FALSE(square.checker.verdict().passed);
+}
+
+TEST(OutputChecker, SeesWhatWasComputedBeforeTheLastChange) {
+  Square square;
+  for (int i = 0; i < 20; ++i) {
+    square.checker.redraw();
+    at::Tensor early = at::mm(square.x, square.x.t());
+    square.checker.perturb();
+    square.y.copy_(early);
+    square.checker.after();
+  }
+  EXPECT_FALSE(square.checker.verdict().passed);
+}
+
+TEST(OutputChecker, ForgetsTheLaunchesBeforeItsBegin) {
+  Square square;
+  square.launch([] {});
+  square.checker.begin();
+  square.launch();
+  EXPECT_TRUE(square.checker.verdict().passed);
 }
 
 TEST(OutputChecker, HasNoVerdictBeforeALaunch) {
   Square square;
+  EXPECT_THROW(static_cast<void>(square.checker.verdict()), std::logic_error);
+  square.launch();
+  EXPECT_TRUE(square.checker.verdict().passed);
   EXPECT_THROW(static_cast<void>(square.checker.verdict()), std::logic_error);
 }
 

@@ -106,24 +106,12 @@ class GemmCase final : public OperationCase {
     operands_ = make_gemm_operands(config_);
     product_ = impl_.make(operands_);
     if (product_->makes_y()) operands_.y.reset();
+    last_y_.reset();
     checker_.reset();
-    if (impl_.is_watched) checker_.emplace(watched(), config_.device, config_.seed);
+    if (impl_.is_watched) checker_.emplace(watched(), config_.device);
   }
 
-  [[nodiscard]] OutputChecker::Subject watched() {
-    return {
-        .operands =
-            [this] {
-              return OutputChecker::Tensors{operands_.x, operands_.w};
-            },
-        .outputs = [this] { return OutputChecker::Tensors{product_->makes_y() ? product_->take_y() : operands_.y}; },
-        .compare =
-            [this](const OutputChecker::Tensors& outputs) {
-              GemmOperands copied = operands_;
-              copied.y = outputs.front();
-              return verify_gemm(copied).verification;
-            }};
-  }
+  [[nodiscard]] OutputChecker::Subject watched();
 
   Verification do_verify() override {
     GemmVerdict verdict = verify_gemm_product(operands_, built(product_), config_.seed);
@@ -137,15 +125,49 @@ class GemmCase final : public OperationCase {
     return std::move(verdict.verification);
   }
 
-  void enqueue() override { built(product_).launch(); }
+  void enqueue() override {
+    last_y_.reset();  // the allocator hands its memory out again
+    built(product_).launch();
+  }
 
   GemmConfig config_;
   const GemmImpl& impl_;
   GemmOperands operands_;
   std::unique_ptr<GemmProduct> product_;
   std::optional<OutputChecker> checker_;
+  at::Tensor last_y_;  // of a product that makes its own, where someone watches
   std::optional<double> relative_error_;
 };
+
+OutputChecker::Subject GemmCase::watched() {
+  return {.operands =
+              [this] {
+                return std::vector<DrawnOperand>{{.values = operands_.x, .divisor = operands_.x_scale},
+                                                 {.values = operands_.w, .divisor = operands_.w_scale}};
+              },
+          .outputs =
+              [this] {
+                if (!product_->makes_y()) return OutputChecker::Tensors{operands_.y};
+                if (at::Tensor y = product_->take_y(); y.defined()) last_y_ = std::move(y);
+                return OutputChecker::Tensors{last_y_};
+              },
+          .compare_rows =
+              [this](const HiddenRows& hidden, Comparison& comparison) {
+                add_gemm_rows(operands_, "rows of y of " + hidden.launch, hidden.rows[0], hidden.values[0], comparison);
+              },
+          .compare_digests =
+              [this](const RowDigests& sums, Comparison& comparison) {
+                add_gemm_sums(operands_, "y r of random signs r of " + sums.launch, sums.signs[0], sums.digests[0],
+                              comparison);
+              },
+          .compare =
+              [this](const OutputChecker::Tensors& outputs) {
+                GemmOperands copied = operands_;
+                copied.y = outputs.front();
+                copied.config.seed = hidden_number();  // of the rows and columns that are compared
+                return verify_gemm(copied).verification;
+              }};
+}
 
 /// Returns the divisor that brings the largest magnitude of the values to kLargestFp8.
 at::Tensor fp8_scale(const at::Tensor& values) { return values.abs().amax().div(kLargestFp8); }

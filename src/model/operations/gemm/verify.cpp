@@ -114,6 +114,12 @@ struct GemmOperand {
   at::Tensor scale;
 };
 
+/// FP8 knows no indices.
+at::Tensor selected_rows(const at::Tensor& values, const at::Tensor& rows) {
+  if (values.element_size() > 1) return values.index_select(0, rows);
+  return values.view(at::kByte).index_select(0, rows).view(values.scalar_type());
+}
+
 GemmOperand lines_of(const GemmOperand& operand, const CheckedLines& lines) {
   return {operand.values.slice(0, lines.begin, operand.values.size(0), lines.step), operand.scale};
 }
@@ -140,6 +146,20 @@ CheckedLines evenly_spaced(std::int64_t extent, std::int64_t count, std::mt19937
   return {.begin = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(step)), .step = step};
 }
 
+/// Returns the sum of each row's elements with signs, in float64: x (w^T r).
+at::Tensor signed_sums(const GemmOperand& x, const GemmOperand& w, const at::Tensor& signs) {
+  const std::int64_t k = x.values.size(1);
+  at::Tensor of_w = at::zeros({k}, signs.options());  // w^T r
+  in_blocks(w.values.size(0), k, [&](std::int64_t first, std::int64_t count) {
+    of_w.add_(at::mv(in_double(w.values.narrow(0, first, count), w.scale).t(), signs.narrow(0, first, count)));
+  });
+  std::vector<at::Tensor> sums;
+  in_blocks(x.values.size(0), k, [&](std::int64_t first, std::int64_t count) {
+    sums.push_back(at::mv(in_double(x.values.narrow(0, first, count), x.scale), of_w));
+  });
+  return at::cat(sums);
+}
+
 /// Compares parts of y with float64, and sums the squares for relative_error up.
 class GemmComparison {
  public:
@@ -161,16 +181,11 @@ class GemmComparison {
   /// Adds the signed sum of every row. A row with an element that is no finite number has none.
   void add_signed_sums() {
     const at::Tensor signs = seeded_normal({config_.n}, at::kDouble, config_.device, config_.seed, kSignsIndex).sign();
-    at::Tensor of_w = at::zeros({config_.k}, signs.options());  // w^T r
-    in_blocks(config_.n, config_.k, [&](std::int64_t first, std::int64_t count) {
-      of_w.add_(at::mv(in_double(w_.values.narrow(0, first, count), w_.scale).t(), signs.narrow(0, first, count)));
-    });
-    std::vector<at::Tensor> actual, reference;
-    in_blocks(config_.m, std::max(config_.n, config_.k), [&](std::int64_t first, std::int64_t count) {
+    std::vector<at::Tensor> actual;
+    in_blocks(config_.m, config_.n, [&](std::int64_t first, std::int64_t count) {
       actual.push_back(at::mv(y_.narrow(0, first, count).to(at::kDouble), signs));
-      reference.push_back(at::mv(in_double(x_.values.narrow(0, first, count), x_.scale), of_w));
     });
-    comparison_.add("y r of random signs r", at::cat(actual), at::cat(reference),
+    comparison_.add("y r of random signs r", at::cat(actual), signed_sums(x_, w_, signs),
                     gemm_tolerances(config_.precision, config_.k, config_.m, config_.n).signed_sum);
   }
 
@@ -253,6 +268,23 @@ GemmVerdict verify_gemm(const GemmOperands& operands) {
   reference += fmt::format("; every {}th row from {} and every {}th column from {}, the others by sums with signs",
                            part.rows.step, part.rows.begin, part.columns.step, part.columns.begin);
   return comparison.finish(std::move(reference));
+}
+
+void add_gemm_rows(const GemmOperands& operands, std::string name, const at::Tensor& rows, const at::Tensor& y,
+                   Comparison& comparison) {
+  const GemmConfig& config = operands.config;
+  const at::Tensor reference =
+      double_product({selected_rows(operands.x, rows), operands.x_scale}, {operands.w, operands.w_scale});
+  comparison.add_batched(std::move(name), y, reference,
+                         widened(gemm_tolerances(config.precision, config.k, rows.size(0), config.n).element));
+}
+
+void add_gemm_sums(const GemmOperands& operands, std::string name, const at::Tensor& signs, const at::Tensor& sums,
+                   Comparison& comparison) {
+  const GemmConfig& config = operands.config;
+  comparison.add(std::move(name), sums,
+                 signed_sums({operands.x, operands.x_scale}, {operands.w, operands.w_scale}, signs),
+                 widened(gemm_tolerances(config.precision, config.k, config.m, config.n).signed_sum));
 }
 
 GemmVerdict verify_gemm_product(GemmOperands& operands, GemmProduct& product, std::uint64_t seed) {

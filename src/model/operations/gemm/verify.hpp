@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "model/operations/gemm/implementation.hpp"
 #include "model/torch/compare.hpp"
@@ -25,6 +26,17 @@ struct GemmVerdict {
 /// Synchronises.
 /// @see  Freivalds, Probabilistic machines can use less running time (1977): the product with r
 [[nodiscard]] GemmVerdict verify_gemm(const GemmOperands& operands);
+
+/// Adds some rows of a y to a comparison with float64 of x and w as they are now, or the sums of all rows' elements
+/// with signs, as verify_gemm() compares them.
+/// @param rows    [n]
+/// @param y       [n, columns of y]
+/// @param signs   [columns of y], float64
+/// @param sums    [rows of y], float64
+void add_gemm_rows(const GemmOperands& operands, std::string name, const at::Tensor& rows, const at::Tensor& y,
+                   Comparison& comparison);
+void add_gemm_sums(const GemmOperands& operands, std::string name, const at::Tensor& signs, const at::Tensor& sums,
+                   Comparison& comparison);
 
 /// begin, begin + step, ... of an extent: at least one.
 struct CheckedLines {

@@ -1,6 +1,7 @@
 #include "model/operations/kernels/verify.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/mv.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,6 +96,37 @@ Verification compare_kernel(const KernelOperands& operands, const KernelOp& op,
                             const std::vector<at::Tensor>& results) {
   const at::NoGradGuard no_grad;
   return compare_results(op.expect(operands), results);
+}
+
+void add_kernel_rows(const KernelOperands& operands, const KernelOp& op, const HiddenRows& hidden,
+                     Comparison& comparison) {
+  const at::NoGradGuard no_grad;
+  const std::vector<KernelResult> expected = op.expect(operands);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    // The other rows are right, so that the scale of errors is the scale of the whole.
+    const at::Tensor& whole = expected[i].expected;
+    const at::Tensor actual = whole.contiguous().clone();
+    actual.view({rows_of(whole), columns_of(whole)}).index_copy_(0, hidden.rows[i], hidden.values[i].to(at::kDouble));
+    std::string name = fmt::format("{} of {}", expected[i].name, hidden.launch);
+    const Tolerance tolerance = widened(expected[i].tolerance);
+    if (expected[i].row_allowance.defined()) {
+      comparison.add(std::move(name), actual, whole, tolerance, expected[i].row_allowance);
+    } else {
+      comparison.add_batched(std::move(name), actual, whole, tolerance);
+    }
+  }
+}
+
+void add_kernel_sums(const KernelOperands& operands, const KernelOp& op, const RowDigests& sums,
+                     Comparison& comparison) {
+  const at::NoGradGuard no_grad;
+  const std::vector<KernelResult> expected = op.expect(operands);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor whole = expected[i].expected.reshape({rows_of(expected[i].expected), -1});
+    comparison.add(fmt::format("{} of {}, by sums with random signs", expected[i].name, sums.launch),
+                   sums.digests[i].unsqueeze(1), at::mv(whole, sums.signs[i]).unsqueeze(1), {},
+                   signed_sum_bounds(whole, widened(expected[i].tolerance), expected[i].row_allowance, kKernelBudget));
+  }
 }
 
 double largest_deviation(std::int64_t count) { return sum_bound(static_cast<double>(count), kKernelBudget); }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/operations/kernels/implementation.hpp"
+#include "model/torch/output_checker.hpp"
 #include "model/torch/rounding.hpp"
 
 namespace tbench::model {
@@ -19,6 +20,13 @@ void fill_kernel_operands(KernelOperands& operands, const KernelOp& op, const Ke
 /// Compares what a pass has computed of the operands as they are now. Synchronises.
 [[nodiscard]] Verification compare_kernel(const KernelOperands& operands, const KernelOp& op,
                                           const std::vector<at::Tensor>& results);
+
+/// Adds some rows of the results of a launch, or the signed sums of all rows, to a comparison with float64 of the
+/// operands as they are now. Both compute all results in float64.
+void add_kernel_rows(const KernelOperands& operands, const KernelOp& op, const HiddenRows& hidden,
+                     Comparison& comparison);
+void add_kernel_sums(const KernelOperands& operands, const KernelOp& op, const RowDigests& sums,
+                     Comparison& comparison);
 
 /// Runs it twice, the results of the first overwritten with NaN unless they are its inputs, and compares the second's
 /// with float64. Fails, too, if the operation changed an input that is no result. Fills the operands by `seed` between
