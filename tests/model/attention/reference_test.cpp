@@ -69,6 +69,22 @@ TEST(AttentionReference, TheScaleIsOfScoresAndOfTheirGradients) {
   expect_values(result.dq_of_rowsum, {4 * 2.0 / 3 / 4, 9 * 0.5 / 4});
 }
 
+TEST(AttentionReference, SomeQueriesHaveTheRowsThatTheyHaveAmongAll) {
+  for (const bool causal : {false, true}) {
+    const AttentionReference whole = attention_reference(tiny_input(causal));
+    for (const std::int64_t query : {0, 1}) {
+      AttentionReferenceInput input = tiny_input(causal);
+      input.queries = at::tensor({query});
+      input.q = input.q.index_select(1, input.queries);
+      input.grad_o = input.grad_o.index_select(1, input.queries);
+      const AttentionReference row = attention_reference(input);
+      EXPECT_TRUE(row.o.equal(whole.o.narrow(1, query, 1))) << query << causal;
+      EXPECT_TRUE(row.lse.equal(whole.lse.narrow(1, query, 1))) << query << causal;
+      EXPECT_TRUE(row.dq.equal(whole.dq.narrow(1, query, 1))) << query << causal;
+    }
+  }
+}
+
 TEST(AttentionReference, WithoutGradientOfTheOutputThereAreNone) {
   AttentionReferenceInput input = tiny_input(/*causal=*/false);
   input.grad_o = at::Tensor{};
