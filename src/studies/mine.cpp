@@ -153,7 +153,7 @@ Study mine_study() {
   return {.name = "mine",
           .title = "Attention of one's own (--tb_plugin) next to every library and flash",
           .grids = gpu_grids(),
-          .tables = {{.caption = "Median ms; `backward` is the backward pass alone",
+          .tables = {{.caption = "Median ms; pass:backward is the backward pass alone",
                       .spread = {"impl"},
                       .columns = {step_time_column()}}},
           .grids_on_cpu = cpu_grids(),

