@@ -27,7 +27,6 @@ constexpr std::array kSparing{"repaired_row", "skips_5",    "skips_20",  "skips_
 TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
   std::vector<std::string> flags{kOneProduct, flag("honest")};
   for (const char* cheat : kCheats) flags.push_back(flag(cheat));
-  for (const char* cheat : kForced) flags.push_back(flag(cheat));
   const CommandResult result = run(flags);
   EXPECT_EQ(result.status, 1) << result.err;
   const auto entries = by_impl();
@@ -35,9 +34,7 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
     EXPECT_EQ(entries.at(cheat).at("tbench").at("status"), "incorrect") << cheat;
     EXPECT_FALSE(entries.at(cheat).contains("real_time")) << cheat;
   }
-  for (const char* impl : {"aten", "honest", kForced[0], kForced[1]}) {
-    EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
-  }
+  for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
   // Cheats whose result is right whenever a verification looks are found by what a timed launch has written.
   for (const char* cheat : {"cached_output", "cache_by_pointer", "memo_by_shape"}) {
     EXPECT_THAT(entries.at(cheat).at("error_message").get<std::string>(), StartsWith("found in a timed launch: "))
@@ -45,6 +42,15 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
   }
   EXPECT_THAT(entries.at("changes_input").at("error_message").get<std::string>(),
               HasSubstr("the product changed its input"));
+}
+
+/// Without a warm-up, in which they would not work: their launches then seem so short that a sample takes thousands.
+TEST_F(Cheats, WhoWorksOnlyWhenWatchedWorksInEveryLaunch) {
+  std::vector<std::string> flags{kOneProduct, "--tb_warmup=0", "--tb_samples=20"};
+  for (const char* cheat : kForced) flags.push_back(flag(cheat));
+  EXPECT_EQ(run(flags).status, 0);
+  const auto entries = by_impl();
+  for (const char* cheat : kForced) EXPECT_THAT(status_of(entries.at(cheat)), is_measured()) << cheat;
 }
 
 TEST_F(Cheats, WhoSparesAPartOfTheLaunchesIsIncorrectInEveryRun) {
