@@ -148,12 +148,12 @@ struct Recalling {
     }
   }
   static AttentionState forward(const AttentionOperands& operands, bool for_backward) {
-    AttentionState state = naive_attention_impl().forward(operands, for_backward);
+    AttentionState state = attention_impls().at("naive").forward(operands, for_backward);
     recall(kO, state.output);
     return state;
   }
   static AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
-    AttentionGradients gradients = naive_attention_impl().backward(operands, state, keep_state);
+    AttentionGradients gradients = attention_impls().at("naive").backward(operands, state, keep_state);
     recall(kDq, gradients.dq);
     recall(kDk, gradients.dk);
     recall(kDv, gradients.dv);
@@ -163,7 +163,7 @@ struct Recalling {
 
 TEST(Plugins, WatchingSeesEveryRecalledResultOfAttention) {
   const OneThread one;
-  AttentionImpl recalling = naive_attention_impl();
+  AttentionImpl recalling = attention_impls().at("naive");
   recalling.name = "recalling_attention";
   recalling.is_watched = true;
   recalling.forward = &Recalling::forward;

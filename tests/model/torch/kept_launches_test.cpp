@@ -16,11 +16,11 @@ using testing::Each;
 using testing::Optional;
 
 TEST(Reservoir, KeepsEveryLaunchWithTheSameProbability) {
-  constexpr int kLaunches = 20, kRuns = 20'000;
+  constexpr int kLaunches = 20, kReservoirs = 20'000;
   constexpr std::size_t kSize = 5;
   std::mt19937_64 random{1};
   std::vector<double> kept(kLaunches);
-  for (int run = 0; run < kRuns; ++run) {
+  for (int run = 0; run < kReservoirs; ++run) {
     Reservoir reservoir{kSize};
     std::vector<int> places(kSize);
     for (int launch = 0; launch < kLaunches; ++launch) {
@@ -31,8 +31,8 @@ TEST(Reservoir, KeepsEveryLaunchWithTheSameProbability) {
   }
   // Five standard deviations of a binomial count.
   const double share = static_cast<double>(kSize) / kLaunches;
-  const double allowed = 5 * std::sqrt(kRuns * share * (1 - share));
-  EXPECT_THAT(kept, Each(testing::DoubleNear(kRuns * share, allowed)));
+  const double allowed = 5 * std::sqrt(kReservoirs * share * (1 - share));
+  EXPECT_THAT(kept, Each(testing::DoubleNear(kReservoirs * share, allowed)));
 }
 
 TEST(Reservoir, KeepsAllOfFewLaunches) {

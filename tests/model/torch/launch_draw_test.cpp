@@ -25,13 +25,13 @@ TEST(HiddenNumber, IsAnotherEveryTime) {
 
 TEST(DrawOperands, AreNormalInEveryType) {
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf, at::kFloat8_e4m3fn}) {
-    constexpr std::int64_t kCount = 100'003;
-    const at::Tensor tensor = at::zeros({kCount}, at::TensorOptions{}.dtype(type));
+    constexpr std::int64_t kElements = 100'003;
+    const at::Tensor tensor = at::zeros({kElements}, at::TensorOptions{}.dtype(type));
     draw({{.values = tensor}}, 1);
     const at::Tensor values = tensor.to(at::kDouble);
     const auto moment = [&](double power) { return values.pow(power).mean().item<double>(); };
     // Five standard deviations of each mean; fp8 rounds.
-    const double root = std::sqrt(static_cast<double>(kCount));
+    const double root = std::sqrt(static_cast<double>(kElements));
     EXPECT_NEAR(moment(1), 0, 5 / root) << type;
     EXPECT_NEAR(moment(2), 1, 5 * std::sqrt(2.0) / root + 0.005) << type;
     EXPECT_NEAR(moment(3), 0, 5 * std::sqrt(15.0) / root) << type;
