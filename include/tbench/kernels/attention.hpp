@@ -1,5 +1,6 @@
-// Fused attention, forward and backward: a plan, which selects the kernels for a problem on a device, and the launch of
-// what it says. For the kernels' design see src/kernels/attention/design.md, for measurements src/kernels/README.md.
+// Fused attention, forward and backward: a plan, which selects the kernels for a problem on a device, and the functions
+// that launch these kernels. For the kernels' design see src/kernels/attention/design.md, for measurements
+// src/kernels/README.md.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,20 +17,20 @@
 
 namespace tbench::kernels {
 
-/// Returns why these kernels cannot compute `problem` on a device, or nothing if they can. Supported are head_dim 16,
+/// Returns why these kernels cannot compute `problem` on a device, or nullopt if they can. Supported are head_dim 16,
 /// 32, 64, 80, 96 and 128 (in 16 bits also 256, forward and backward), compute capabilities that this build has machine
 /// code for, and extents within the grid's limits. The layout does not matter.
 [[nodiscard]] std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem,
                                                                       const DeviceLimits& limits);
 
-/// Returns the layout of the arguments of a pass.
+/// Returns the layout of a pass's arguments.
 [[nodiscard]] AttentionLayout layout_of(const AttentionForward& arguments);
 [[nodiscard]] AttentionLayout layout_of(const AttentionBackward& arguments);
 /// Returns the layout of contiguous tensors [batch, heads, seq, head_dim] at 16-byte aligned addresses, for both
 /// passes.
 [[nodiscard]] AttentionLayout contiguous_layout(const AttentionShape& shape);
 
-/// Whether both are the same in every member, so that one plan serves both.
+/// Whether the problems are equal in every member, so that one plan serves both.
 [[nodiscard]] bool operator==(const AttentionProblem& a, const AttentionProblem& b);
 
 /// One launch of a plan, as --tb_explain prints it.
@@ -40,9 +41,9 @@ struct KernelDescription {
 
 struct PlanDescription {
   std::vector<KernelDescription> kernels{};  // in the order of their launches
-  std::string schedule{};  // of the main kernel: "static persistent, snake order: 192 work tiles for ..."
+  std::string schedule{};  // schedule of the main kernel: "static persistent, snake order: 192 work tiles for ..."
   std::size_t workspace_bytes{};
-  std::vector<std::string> rules{};  // those that decided, the one that selected the config last
+  std::vector<std::string> rules{};  // the rules that decided; the last rule selected the config
   std::string config{};              // its name in the measurements of src/kernels/attention/heuristics
 };
 
@@ -53,9 +54,9 @@ class AttentionPlan {
   explicit AttentionPlan(std::shared_ptr<const State> state) : state_{std::move(state)} {}
 
   [[nodiscard]] const AttentionProblem& problem() const;
-  /// Bytes of device memory that the pass needs besides its arguments; 0 if none. Forward: at most 32 MiB on an H200,
-  /// whatever the lengths, except for the sm90 TF32 kernel, which needs as many bytes as v has, with the keys of each
-  /// head rounded up to a multiple of at most 128, and 256 more. Does not depend on the layout.
+  /// Bytes of device memory that the pass needs in addition to its arguments; may be 0. Does not depend on the layout.
+  /// A forward pass needs at most 32 MiB on an H200, whatever the lengths. Only the sm90 TF32 kernel needs more: the
+  /// bytes of v, with the keys of each head rounded up to a multiple of at most 128, and 256 bytes.
   [[nodiscard]] std::size_t workspace_bytes() const;
   [[nodiscard]] PlanDescription describe() const;
   [[nodiscard]] const State& state() const { return *state_; }
@@ -65,18 +66,18 @@ class AttentionPlan {
 };
 
 /// Selects the kernels of a pass.
-/// @throws  std::invalid_argument  if attention_unsupported_reason() has a reason, or a tensor of the pass has no
-/// layout
+/// @throws  std::invalid_argument  if attention_unsupported_reason() returns a reason, or a tensor of the pass has no
+///          layout
 [[nodiscard]] AttentionPlan plan_attention_forward(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] AttentionPlan plan_attention_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Enqueues o = softmax(scale * q k^T, masked) v and the logarithms of its row sums. One or two launches. Does not
-/// synchronise. The current device is of the kind that the plan was made for.
-/// @throws  std::invalid_argument  if the plan is of the other pass or of another layout, or a workspace is needed and
-///          null; cuda::CudaError
+/// Enqueues o = softmax(scale * q k^T, masked) v and the logarithms of the softmax's row sums, in one or two launches.
+/// Does not synchronise. The current device has the limits that the plan was made for.
+/// @throws  std::invalid_argument  if the plan was made for the other pass or another layout, or if the workspace is
+///          null although the plan needs one; cuda::CudaError
 void attention_forward(const AttentionPlan& plan, const AttentionForward& arguments, cudaStream_t stream);
 
-/// Enqueues the gradients of q, k and v. One to three launches. Otherwise as attention_forward().
+/// Enqueues the gradients of q, k and v, in one to three launches. Has the same preconditions as attention_forward().
 void attention_backward(const AttentionPlan& plan, const AttentionBackward& arguments, cudaStream_t stream);
 
 }  // namespace tbench::kernels

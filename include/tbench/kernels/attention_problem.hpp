@@ -1,4 +1,4 @@
-// An attention problem and the arguments of its passes, without the functions that compute it (attention.hpp).
+// An attention problem and the arguments of its passes. The functions that compute it are in attention.hpp.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ struct TensorView {
 };
 
 /// The part of a TensorView that a plan depends on. Tensors with 16-byte aligned addresses and strides that are
-/// multiples of 16 bytes are read in vectors, others element by element.
+/// multiples of 16 bytes are read in vectors, other tensors element by element.
 struct TensorLayout {
   std::array<std::int64_t, 3> strides{};  // as in TensorView
-  int alignment{};                        // bytes that divide the address: 1, 2, 4, 8 or 16; 0: unknown
+  int alignment{};                        // alignment of the address in bytes: 1, 2, 4, 8 or 16; 0: unknown
   bool operator==(const TensorLayout&) const = default;
 };
 
-/// Layouts of the tensors of a pass; the forward pass has the first four alone.
+/// Layouts of the tensors of a pass. The forward pass uses only the first four.
 struct AttentionLayout {
   TensorLayout q{}, k{}, v{}, o{};
   TensorLayout grad_o{}, dq{}, dk{}, dv{};
@@ -34,23 +34,23 @@ struct AttentionLayout {
 struct AttentionProblem {
   AttentionShape shape;  // a causal mask requires seq_q == seq_kv
   Precision precision{};
-  float scale{};         // factor of q k^T, 1 / sqrt(head_dim) as a rule
-  bool deterministic{};  // backward: the same bits in every run, without atomic additions
+  float scale{};         // factor of q k^T, usually 1 / sqrt(head_dim)
+  bool deterministic{};  // backward pass: bitwise identical results in every run, without atomic additions
   AttentionLayout layout{};
 };
 
 struct AttentionForward {
   TensorView q, k, v;  // [batch, heads, seq_q | seq_kv, head_dim]
   TensorView o;        // [batch, heads, seq_q, head_dim], written
-  float* lse{};        // [batch, heads, seq_q] contiguous, written: log of the sum of exp(scale * q k^T), natural
+  float* lse{};        // [batch, heads, seq_q] contiguous, written: natural logarithm of the sum of exp(scale * q k^T)
   void* workspace{};   // AttentionPlan::workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 
 struct AttentionBackward {
-  TensorView q, k, v, o;  // as in the forward pass; o is its result
+  TensorView q, k, v, o;  // as in the forward pass; o is that pass's result
   const float* lse{};     // result of the forward pass
   TensorView grad_o;      // [batch, heads, seq_q, head_dim]; strides of 0 are allowed
-  TensorView dq, dk, dv;  // written, in the dtype of the input
+  TensorView dq, dk, dv;  // written, in the inputs' element type
   void* workspace{};      // AttentionPlan::workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 

@@ -1,5 +1,5 @@
-// Kernels that only move memory, or do nothing at all, to measure the limits of this GPU. Buffers are whole tiles of
-// 16-byte words, so that no access needs a bound.
+// Kernels that only move memory, or do nothing at all, to measure a GPU's limits. Every buffer is a whole number of
+// tiles of 16-byte words, so that no access needs a bounds check.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,14 +13,16 @@ namespace tbench::kernels {
 struct StreamGrid {
   int threads{};          // per CTA: 32, 64, 128, 256 or 512
   int blocks{};           // CTAs of the grid; CTA i takes tiles i, i + blocks, and so on
-  bool keeps_in_cache{};  // stores leave their lines in L2 as usual, instead of as the first to be evicted
+  bool keeps_in_cache{};  // stores keep their lines in L2 with normal priority, instead of marking them to be evicted
+                          // first
   bool operator==(const StreamGrid&) const = default;
 };
 
-/// Divisor of every buffer's bytes: a tile of the largest CTA.
+/// Size that divides the bytes of every buffer: a tile of the largest CTA.
 inline constexpr std::int64_t kStreamGranularity = 512 * 64;
 
-/// Grids to autotune over for a buffer: one wave of threads, half a wave, and one CTA per tile.
+/// Returns the grids among which autotuning chooses for a buffer: one wave of threads, half a wave, and one CTA per
+/// tile.
 /// @param bytes            bytes of the buffer, > 0, a multiple of kStreamGranularity, at most 2^40
 /// @param multiprocessors  SMs of the device, > 0
 /// @param stores           whether the kernel writes, which adds the choice of keeps_in_cache
@@ -31,10 +33,10 @@ inline constexpr std::int64_t kStreamGranularity = 512 * 64;
 inline constexpr std::int64_t kStreamPatternBytes = kStreamGranularity;
 
 // Each of the following functions enqueues one kernel on `stream` and does not synchronise. Pointers are to device
-// memory and 16-byte aligned; `bytes` as above.
+// memory and 16-byte aligned; `bytes` is as for stream_grids().
 // @throws  std::invalid_argument  if `bytes` or `grid` is invalid; CudaError if the launch fails
 
-/// to[i] = from[i].
+/// Copies: to[i] = from[i].
 void copy_stream(void* to, const void* from, std::int64_t bytes, const StreamGrid& grid, cudaStream_t stream);
 /// Adds up all 32-bit words modulo 2^32, each of them `passes` times, through L2 alone: loads bypass L1, and in each
 /// pass a tile goes to another CTA.
@@ -42,12 +44,12 @@ void copy_stream(void* to, const void* from, std::int64_t bytes, const StreamGri
 /// @param passes  > 0
 void read_stream(std::uint32_t* sums, const void* from, std::int64_t bytes, int passes, const StreamGrid& grid,
                  cudaStream_t stream);
-/// to[i] = pattern[i mod kStreamPatternBytes].
+/// Fills a buffer with the pattern: to[i] = pattern[i mod kStreamPatternBytes].
 void write_stream(void* to, const void* pattern, std::int64_t bytes, const StreamGrid& grid, cudaStream_t stream);
-/// *counter += 1, in one thread.
+/// Increments *counter, in one thread.
 void increment(std::uint32_t* counter, cudaStream_t stream);
-/// *counter += 1, by a grid of `blocks` CTAs with 256 threads, each of which first waits for `cycles` cycles of its
-/// SM's clock.
+/// Increments *counter once, with a grid of `blocks` CTAs of 256 threads each. Every CTA first waits for `cycles`
+/// cycles of its SM's clock.
 /// @param cycles  >= 0
 /// @param blocks  > 0
 void increment_after(std::int64_t cycles, int blocks, std::uint32_t* counter, cudaStream_t stream);

@@ -14,7 +14,7 @@ struct DeviceLimits {
   bool operator==(const DeviceLimits&) const = default;
 };
 
-/// Returns the limits of the current device, which is queried once.
+/// Returns the limits of the current device. Each device is queried only once.
 /// @throws  cuda::CudaError
 [[nodiscard]] DeviceLimits current_device_limits();
 

@@ -1,4 +1,4 @@
-// Token embedding: rows of a table, and the sum of their gradients, as plain launch functions.
+// Launch functions of a token embedding: the lookup of rows in a table, and the sum of their gradients.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -26,12 +26,12 @@ struct EmbeddingShape {
 void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* table, void* rows,
                        cudaStream_t stream);
 
-/// dtable[w] = sum of drows[i] over the tokens i with tokens[i] = w, 0 if there are none. Fills the table with zeros,
-/// then adds atomically, in any order, and rounds each sum to the storage type. Enqueues two operations; does not
-/// synchronise.
+/// Enqueues dtable[w] = sum of drows[i] over all i with tokens[i] = w; 0 if w does not occur. Fills the table with
+/// zeros, then adds atomically, in any order, and rounds each sum to the storage type. Enqueues two operations; does
+/// not synchronise.
 /// @param drows   [tokens, width]
 /// @param dtable  [vocab_size, width], written
-/// @throws  as above
+/// @throws  as embedding_forward()
 void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
                         cudaStream_t stream);
 

@@ -1,6 +1,7 @@
-// Draws the operands of a timed launch of foreign code, fills its outputs with NaN, and scans them behind it. Contents
-// are a function of a key of 64 bits alone: the operands of any launch can be made again later. A draw and a scan are
-// one kernel each on a GPU. The host draws the same numbers from the same key, but for the last bits of a logarithm.
+// Draws the operands of a timed launch of foreign code, fills its outputs with NaN, and scans the outputs after the
+// launch. Contents depend only on a 64-bit key, so the operands of any launch can be recreated later. A draw and a scan
+// are one kernel each on a GPU. The host draws the same numbers from the same key, except for the last bits of
+// logarithms.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,23 +20,24 @@ enum class Contents : std::int32_t {
   kNaN,
 };
 
-/// Rows of elements that get new contents.
+/// Rows of elements that a draw overwrites.
 struct DrawnRows {
-  void* data{};  // aligned to its elements
+  void* data{};  // aligned to the element size
   ElementType type{};
   Contents contents{};
   std::int64_t rows{1};
   std::int64_t columns{};
   std::int64_t stride{};   // elements from one row to the next
   float factor{1.0F};      // of normal values
-  const float* divisor{};  // of normal values, one number on the same device; null: 1
-  std::int64_t ids{1};     // of kIds
+  const float* divisor{};  // divisor of normal values: one number on the same device; null: 1
+  std::int64_t ids{1};     // for kIds: upper bound of the values, exclusive
 };
 
 inline constexpr std::size_t kMaxDrawn = 16;
 
-/// Enqueues one kernel; never synchronises. The place in the list is part of what is drawn.
-/// @param drawn  at most kMaxDrawn
+/// Draws new contents for all `drawn` rows. draw_on_device() enqueues one kernel and never synchronises. An entry's
+/// contents also depend on its index in `drawn`.
+/// @param drawn  at most kMaxDrawn entries
 /// @throws       std::invalid_argument; CudaError if the launch fails
 void draw_on_device(std::span<const DrawnRows> drawn, std::uint64_t key, cudaStream_t stream);
 void draw_on_host(std::span<const DrawnRows> drawn, std::uint64_t key);
@@ -48,19 +50,20 @@ struct ScannedRows {
   ElementType type{};
   std::int64_t rows{};
   std::int64_t columns{};
-  double* digests{};  // [rows]: of each row the sum of its elements with the signs of sign_of(); null: not wanted
-  void* copies{};     // [copied, columns] of the same type: some of the rows; null: not wanted
+  double* digests{};  // [rows]: each row's sum of elements times sign_of() their column; null: not computed
+  void* copies{};     // [copied, columns] of the same type: copies of rows `copied_rows`; null: no copies
   std::int32_t copied{};
-  std::int64_t copied_rows[kCopiedRows]{};  // plain, for device code
+  std::int64_t copied_rows[kCopiedRows]{};  // row indices; a plain array, because device code reads it
 };
 
 inline constexpr std::size_t kMaxScanned = 8;
 
-/// 1 or -1: the sign of a column in the digests of a key.
+/// Returns 1 or -1: the sign of a column in the digests of `key`.
 [[nodiscard]] double sign_of(std::uint64_t key, std::int64_t column);
 
 /// Enqueues one kernel; never synchronises.
-/// @param first_bad  on the device: becomes `number` if that is smaller and an element is NaN or infinite
+/// @param first_bad  set to `number` if an element is NaN or infinite and `number` is smaller than the value so far; on
+///                   the device for scan_on_device()
 /// @throws           std::invalid_argument; CudaError if the launch fails
 void scan_on_device(std::span<const ScannedRows> scanned, std::uint64_t key, std::uint32_t number,
                     std::uint32_t* first_bad, cudaStream_t stream);

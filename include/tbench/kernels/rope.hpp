@@ -1,4 +1,4 @@
-// Rotary position embedding within a change of layout, as a plain launch function: from one product [tokens, 3, heads,
+// A launch function for rotary position embedding that also changes the layout: from one product [tokens, 3, heads,
 // head_dim] to the queries, keys and values [batch, heads, seq, head_dim] that attention reads, and back for gradients.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace tbench::kernels {
 inline constexpr int kRopeMaxParts = 3;
 
 /// `parts` tensors [batch, heads, seq, head_dim] in any layout whose last dimension is contiguous. In the first
-/// `turned` of them the pair (x[2i], x[2i + 1]) rotates by the angle of its position; the others are copied. If
+/// `turned` of them the pair (x[2i], x[2i + 1]) rotates by the angle of its position; the other tensors are copied. If
 /// head_dim, strides and pointers are multiples of 16 bytes, rows are accessed in vectors, otherwise pair by pair.
 struct RopeProblem {
   std::int64_t batch{}, heads{}, seq{}, head_dim{};  // > 0; head_dim even; the product of all at most 2^32 - 1
@@ -23,14 +23,15 @@ struct RopeProblem {
   int parts{};   // 1 to kRopeMaxParts
   int turned{};  // 0 to parts
   std::array<TensorView, kRopeMaxParts> from{};
-  std::array<TensorView, kRopeMaxParts> to{};  // the same memory as `from`, element by element, or none of it
-  const float* cos{};                          // [seq, head_dim / 2]
-  const float* sin{};                          // [seq, head_dim / 2]
-  bool backward{};                             // rotates by the negative angles
+  std::array<TensorView, kRopeMaxParts>
+      to{};            // every element at the address of its source in `from`, or no overlap with `from`
+  const float* cos{};  // [seq, head_dim / 2]
+  const float* sin{};  // [seq, head_dim / 2]
+  bool backward{};     // whether the pairs rotate by the negative angles
 };
 
-/// Views of part `part` of a contiguous product [batch, seq, parts, heads, head_dim], and of a contiguous tensor
-/// [batch, heads, seq, head_dim].
+/// packed_part() returns a view of part `part` of a contiguous product [batch, seq, parts, heads, head_dim];
+/// contiguous_heads() returns a view of a contiguous tensor [batch, heads, seq, head_dim].
 [[nodiscard]] TensorView packed_part(void* product, const RopeProblem& problem, int part);
 [[nodiscard]] TensorView contiguous_heads(void* tensor, const RopeProblem& problem);
 

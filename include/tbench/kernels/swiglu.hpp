@@ -1,5 +1,5 @@
-// SwiGLU's elementwise part, h = silu(gate) up, forward and backward in one launch each, on two matrices or on one
-// product that holds both, as plain launch functions.
+// Launch functions of SwiGLU's elementwise part, h = silu(gate) up: one launch forward and one backward, on two
+// matrices or on one product that holds both.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,8 +10,8 @@
 
 namespace tbench::kernels {
 
-/// `gate` and `up`, or their gradients: rows of SwigluShape::width elements, `stride` apart. In one product [rows, 2
-/// width] up = gate + width and stride = 2 width.
+/// `gate` and `up`, or their gradients: rows of SwigluShape::width elements, `stride` apart. If one product [rows, 2
+/// width] holds both, up = gate + width and stride = 2 width.
 template <class Pointer>
 struct GatedPair {
   Pointer gate{};
@@ -19,8 +19,8 @@ struct GatedPair {
   std::int64_t stride{};  // in elements, >= width
 };
 
-/// rows x width is at most 2^32 - 1. If width and strides are multiples of 16 bytes and every pointer is 16-byte
-/// aligned, rows are accessed in vectors, otherwise element by element.
+/// Extents and type; rows x width is at most 2^32 - 1. If width and strides are multiples of 16 bytes and every pointer
+/// is 16-byte aligned, rows are accessed in vectors, otherwise element by element.
 struct SwigluShape {
   std::int64_t rows{};   // > 0
   std::int64_t width{};  // > 0
@@ -31,11 +31,11 @@ struct SwigluBackward {
   GatedPair<const void*> inputs;
   const void* dh{};            // [rows, width]
   GatedPair<void*> gradients;  // may be the memory of the inputs
-  void* h{};  // [rows, width] or null: h again, which the weight's gradient reads after this; not the memory of dh
+  void* h{};  // [rows, width] or null: h, computed again for the weight gradient that follows; may not overlap dh
 };
 
-/// Enqueue one launch each; do not synchronise. With s = 1 / (1 + exp(-gate)): h = gate s up, dup = dh gate s, dgate =
-/// dh up s (1 + gate (1 - s)). Every input is read once, every output written once.
+/// Each function enqueues one launch and does not synchronise. With s = 1 / (1 + exp(-gate)): h = gate s up, dup = dh
+/// gate s, dgate = dh up s (1 + gate (1 - s)). Every input is read once, every output written once.
 /// @param h  [rows, width]
 /// @throws   std::invalid_argument for invalid extents or a null pointer; cuda::CudaError
 void swiglu_forward(const SwigluShape& shape, const GatedPair<const void*>& inputs, void* h, cudaStream_t stream);

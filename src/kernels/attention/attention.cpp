@@ -1,4 +1,4 @@
-// The public functions: check the problem and the arguments, and launch what the plan selected.
+// The public functions: they check the problem and the arguments, and launch the kernels that the plan selected.
 #include "tbench/kernels/attention.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::optional<std::string> extent_problem(const AttentionShape& shape) {
   return std::nullopt;
 }
 
-/// Calls `function.operator()<P>()` for the precision P.
+/// Calls `function.operator()<P>()`, where P is `precision`.
 template <class Function>
 void with_precision(Precision precision, const Function& function) {
   switch (precision) {
@@ -55,7 +55,7 @@ TensorLayout layout_of(const TensorView& view) {
   return {.strides = view.strides, .alignment = static_cast<int>(address & (~address + 1))};
 }
 
-/// Whether the arguments of a call are those that its plan was made for.
+/// Checks that the arguments of a call have the layout that its plan was made for.
 class ArgumentCheck {
  public:
   explicit ArgumentCheck(std::string_view function) : function_{function} {}
@@ -91,7 +91,7 @@ const Pass& pass_of(const AttentionPlan& plan, std::string_view function) {
   throw std::invalid_argument{fmt::format("{0}: the plan is of the other pass; make one with plan_{0}()", function)};
 }
 
-/// Launches what a plan selected, on one path.
+/// Launches the kernels of the plan's path.
 struct ForwardLauncher {
   const AttentionPlan::State& plan;
   const AttentionForward& arguments;

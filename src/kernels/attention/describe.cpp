@@ -13,7 +13,7 @@
 namespace tbench::kernels {
 namespace {
 
-/// "199,680"
+/// Formats a number with thousands separators: "199,680".
 std::string grouped(std::int64_t value) {
   std::string digits = std::to_string(value);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
@@ -103,13 +103,13 @@ std::string_view name_of(sm80::BwdAlgorithm method) {
   return "split";
 }
 
-/// Name of an instance: "attention_bwd_sm90_tile_kernel<bf16, 128>".
+/// Returns the name of a kernel's instance: "attention_bwd_sm90_tile_kernel<bf16, 128>".
 std::string instance(std::string_view kernel, const AttentionProblem& problem, std::string_view more = "") {
   return fmt::format("{}<{}, {}{}{}>", kernel, to_string(problem.precision), problem.shape.head_dim,
                      more.empty() ? "" : ", ", more);
 }
 
-/// Describes the plan of one path. Bytes and rules are the same for all.
+/// Describes the plan of one path, apart from the workspace bytes and rules, which all paths share.
 struct Describer {
   const AttentionProblem& problem;
   const DeviceLimits& limits;
@@ -207,7 +207,7 @@ struct Describer {
   }
 
  private:
-  /// The split backward kernel. Sets the schedule.
+  /// Describes the split backward kernel, and sets `all.schedule`.
   KernelDescription split(const sm90::BwdPlan& plan, PlanDescription& all) const {
     const sm90::SplitConfig tile = plan.is_alone ? sm90::SplitFusedStats::tile() : sm90::SplitPreprocessed::tile();
     const Launch launch = sm90::kinds_launch(problem.shape, tile, limits);
@@ -217,7 +217,7 @@ struct Describer {
         launch, true);
   }
 
-  /// The kernels whose work tiles are K/V tiles. Sets the schedule.
+  /// Describes the main kernel of a pass whose work tiles are K/V tiles, and sets `all.schedule`.
   KernelDescription whole(const sm90::BwdPlan& plan, PlanDescription& all) const {
     const bool by_heads = plan.sums == sm90::DqAccumulation::kPerHead;
     const Launch launch = by_heads ? sm90::backward_heads_launch(problem.shape, plan.shares, limits)

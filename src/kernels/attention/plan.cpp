@@ -21,14 +21,14 @@ constexpr RuleName kNoTma{.table = "sm90[layout]",
                           .number = 1,
                           .condition = "TMA needs addresses and strides that are multiples of 16 bytes"};
 
-/// The first path that takes the problem, with the rules that decided.
+/// Finds the first path that supports the problem, and the rules that decided.
 template <class Pass>
 struct Search {
   std::optional<Pass> pass;
   std::vector<RuleName> rules;
 
-  /// Takes the path's plan, unless an earlier path has one.
-  /// @param supports_layout  called with the plan
+  /// Takes the path's plan, unless an earlier path has already supplied a plan.
+  /// @param supports_layout  called with the plan; returns whether its kernels support the problem's layout
   template <class Plan, class SupportsLayout>
   void offer(const Selection<Plan>& selection, const SupportsLayout& supports_layout) {
     if (pass || !selection.rule) return;
@@ -80,7 +80,7 @@ const AttentionProblem& AttentionPlan::problem() const { return state_->problem;
 
 std::size_t AttentionPlan::workspace_bytes() const { return state_->workspace_bytes; }
 
-// A workspace holds the maximum of what the paths need, so that it does not depend on the layout.
+// The workspace is as large as the largest that any path needs, so that its size does not depend on the layout.
 
 AttentionPlan plan_attention_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   check(problem, limits);

@@ -23,7 +23,7 @@ struct AttentionPlan::State {
   AttentionProblem problem;
   DeviceLimits limits;
   std::variant<FwdPlan, BwdPlan> pass;
-  std::vector<RuleName> rules;  // the one that selected the config last
+  std::vector<RuleName> rules;  // the last rule selected the config
   std::size_t workspace_bytes{};
 };
 

@@ -5,7 +5,7 @@
 
 namespace tbench::kernels {
 
-/// Dot product of the 16-bit elements of two 16-byte vectors.
+/// Returns the dot product of two 16-byte vectors, of 16-bit elements or (below) of floats.
 template <class Element>
 __device__ __forceinline__ float dot(uint4 x, uint4 y) {
   const std::uint32_t xs[4]{x.x, x.y, x.z, x.w}, ys[4]{y.x, y.y, y.z, y.w};
@@ -24,9 +24,9 @@ __device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
          fmaf(__uint_as_float(x.z), __uint_as_float(y.z), __uint_as_float(x.w) * __uint_as_float(y.w));
 }
 
-/// Writes the dot products of rows [first_row, first_row + kRows) of a head to result[0, kRows); rows from `rows` on
-/// give 0. All threads of the CTA take part, as many per row as there are, so that all loads of a thread are in flight
-/// at once. The caller synchronises.
+/// Writes the dot products of rows [first_row, first_row + kRows) of a head to result[0, kRows); the results of rows
+/// from `rows` on are 0. All threads of the CTA take part, kThreads / kRows of them per row, so that all loads of a
+/// thread are in flight at once. The caller synchronises.
 template <class Element, int kHeadDim, int kRows, int kThreads>
 __device__ __forceinline__ void row_dot(const GlobalMatrix<const Element>& x, const GlobalMatrix<const Element>& y,
                                         std::int64_t batch, std::int64_t head, int first_row, int rows, float* result) {

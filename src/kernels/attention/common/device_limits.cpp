@@ -27,7 +27,7 @@ DeviceLimits read_limits(int device) {
           .shared_bytes_per_block = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
 }
 
-/// Whether one entry of the list, "8.0", "9.0a" or "9.0+PTX", runs on compute capability major.minor.
+/// Whether the code of one list entry, such as "8.0", "9.0a" or "9.0+PTX", runs on a compute capability.
 bool runs(std::string_view architecture, std::pair<int, int> capability) {
   constexpr std::string_view kPtx = "+PTX";
   const bool has_ptx = architecture.ends_with(kPtx);
@@ -46,7 +46,7 @@ bool runs(std::string_view architecture, std::pair<int, int> capability) {
   return capability >= built && (has_ptx || capability.first == built.first);
 }
 
-/// Whether some entry of the list satisfies `predicate`.
+/// Whether an entry of the list satisfies `predicate`.
 template <typename Predicate>
 bool has_entry(std::string_view architectures, const Predicate& predicate) {
   for (std::string_view rest = architectures; !rest.empty();) {

@@ -1,4 +1,4 @@
-// Requirements of the attention kernels on the device: limits, read once per device, and machine code in this build.
+// Requirements of the attention kernels: the device's limits, read once per device, and this build's machine code.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,12 @@
 
 namespace tbench::kernels {
 
-/// Reads each device's limits once, when they are first asked for. Safe to use from several threads.
+/// Reads each device's limits once, at the first call of of(). Safe to use from several threads.
 class DeviceLimitsCache {
  public:
   explicit DeviceLimitsCache(std::function<DeviceLimits(int device)> read) : read_{std::move(read)} {}
-  /// @throws  whatever `read` throws; the next call reads again
+  /// Returns the limits of a device.
+  /// @throws  every exception of `read`; the next call reads again
   [[nodiscard]] DeviceLimits of(int device);
 
  private:
@@ -25,13 +26,13 @@ class DeviceLimitsCache {
   std::map<int, DeviceLimits> limits_;
 };
 
-/// Value of TBENCH_CUDA_ARCHITECTURES for this build, for example "8.0 9.0a".
+/// Returns this build's TBENCH_CUDA_ARCHITECTURES, for example "8.0 9.0a".
 [[nodiscard]] std::string_view built_architectures();
 
-/// Returns why a build for `architectures` does not run on a GPU, or nothing if it does. The entries have the form of
-/// Torch's CMake. "8.0" is machine code for 8.0 and later minor versions of major version 8, "9.0a" for 9.0 alone.
-/// "+PTX" adds code that later GPUs compile when they load it; for an "a" entry none of them does. See the CUDA C++
-/// Programming Guide, "Binary Compatibility" and "Architecture-Specific Features".
+/// Returns why a build for `architectures` does not run on a GPU, or nullopt if it does. The entries have the form of
+/// Torch's CMake. "8.0" is machine code for 8.0 and later minor versions of major version 8; "9.0a" is machine code for
+/// 9.0 alone. "+PTX" adds PTX, which later GPUs compile when they load it, except for the PTX of an "a" entry. See the
+/// CUDA C++ Programming Guide, "Binary Compatibility" and "Architecture-Specific Features".
 [[nodiscard]] std::optional<std::string> missing_code_reason(const DeviceLimits& limits,
                                                              std::string_view architectures);
 

@@ -20,8 +20,8 @@ template <Precision kPrecision>
 using StoredElement = std::conditional_t<kPrecision == Precision::kBf16, __nv_bfloat16,
                                          std::conditional_t<kPrecision == Precision::kFp16, __half, float>>;
 
-/// Calls `function.operator()<D>()` for the kernels' head_dim D that equals `head_dim`. Does nothing for other values,
-/// which attention_unsupported_reason() has refused.
+/// Calls `function.operator()<D>()`, where D is `head_dim` as a constant. Does nothing for values without a kernel,
+/// which attention_unsupported_reason() has already refused.
 template <Precision kPrecision, class Function>
 void with_head_dim(std::int64_t head_dim, Function&& function) {
   const auto call_if_equal = [&]<int kHeadDim>() {
@@ -36,10 +36,10 @@ void with_head_dim(std::int64_t head_dim, Function&& function) {
   if constexpr (sizeof(StoredElement<kPrecision>) == 2) call_if_equal.template operator()<256>();
 }
 
-/// Launches a kernel. One function per kernel file, like the fault that it uploads: a copy shared between files would
-/// upload to one of them alone.
-/// @param overlaps  programmatic dependent launch: the kernel keeps the rule of common/pdl.cuh and may start before the
-///                  previous one has ended
+/// Launches a kernel. The function is static, so that each kernel file has its own copy: a shared copy would upload the
+/// injected fault to only one of the files.
+/// @param overlaps  whether to use programmatic dependent launch: the kernel follows the rule of common/pdl.cuh and may
+///                  start before the previous kernel has ended
 /// @throws          cuda::CudaError
 template <class Parameters>
 static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,

@@ -9,11 +9,12 @@
 
 namespace tbench::kernels {
 
-/// Whether a precision is stored in 16 bits and uses mma.m16n8k16 with float32 accumulators. The others are stored as
-/// float32 and use mma.m16n8k8 with one product of TF32 operands (kTf32), or three for float32's accuracy (kFp32).
+/// Whether a precision is stored in 16 bits and uses mma.m16n8k16 with float32 accumulators. The other precisions are
+/// stored as float32 and use mma.m16n8k8, with one product of TF32 operands (kTf32), or three products for float32's
+/// accuracy (kFp32).
 constexpr bool is_16bit(Precision precision) { return precision == Precision::kBf16 || precision == Precision::kFp16; }
 
-/// Number of blocks of `block` rows that cover `extent`.
+/// Returns the number of blocks of `block` rows that cover `extent` rows.
 [[nodiscard]] constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) {
   return (extent + block - 1) / block;
 }

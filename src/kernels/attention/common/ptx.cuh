@@ -18,7 +18,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// Copies 16 bytes to shared memory. Unless `valid`, it reads nothing and writes zeros.
+/// Copies 16 bytes to shared memory asynchronously. If not `valid`, it writes zeros and does not read `source`.
 __device__ __forceinline__ void cp_async_16(std::uint32_t destination, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 16 : 0)
                : "memory");
@@ -29,15 +29,15 @@ __device__ __forceinline__ void cp_async_4(std::uint32_t destination, const void
                : "memory");
 }
 __device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
-/// Waits until at most `kPending` of this thread's groups are in flight.
+/// Waits until at most `kPending` of this thread's groups of copies are in flight.
 template <int kPending>
 __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
 }
 
-/// A named barrier of `kThreads` threads. There are 16, and number 0 is __syncthreads(). Whole warps call it:
-/// named_barrier_arrive() publishes their writes to the waiting warps and goes on, named_barrier_sync() waits for all
-/// others.
+/// Arrive at, or wait at, a named barrier of `kThreads` threads. There are 16 barriers; number 0 serves
+/// __syncthreads(). Whole warps call these functions: named_barrier_arrive() publishes their writes to the waiting
+/// warps and continues, named_barrier_sync() waits until all threads have arrived.
 template <int kThreads>
 __device__ __forceinline__ void named_barrier_arrive(int number) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
@@ -47,7 +47,7 @@ __device__ __forceinline__ void named_barrier_sync(int number) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
 }
 
-/// Loads four 8x8 matrices of 16-bit elements. Lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x8 matrices of 16-bit elements. Lane i passes the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&r)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -61,7 +61,7 @@ __device__ __forceinline__ void ldmatrix_x4_trans(std::uint32_t (&r)[4], std::ui
                : "memory");
 }
 
-/// c[16, 8] += a[16, 16] b[16, 8], float32 accumulators.
+/// Computes c[16, 8] += a[16, 16] b[16, 8] with float32 accumulators.
 template <class Element>
 __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                              std::uint32_t b1);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void mma_m16n8k16<__half>(float (&c)[4], const std::u
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// c[16, 8] += a[16, 8] b[8, 8], of float32 words whose 19 high bits are read as TF32 numbers.
+/// Computes c[16, 8] += a[16, 8] b[8, 8]. The operands are 32-bit words whose 19 high bits are read as TF32 numbers.
 __device__ __forceinline__ void mma_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                             std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
@@ -90,8 +90,8 @@ __device__ __forceinline__ void mma_m16n8k8(float (&c)[4], const std::uint32_t (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// Rounds to the nearest TF32 number, a float32 whose low 13 bits are zero. Ties go to even where that is one
-/// instruction, and away from zero where either takes four.
+/// Rounds to the nearest TF32 number, a float32 whose low 13 bits are zero. Rounds ties to even on architectures that
+/// have an instruction for it, and away from zero on others, where either rounding takes four instructions.
 __device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
   std::uint32_t y;
 #if __CUDA_ARCH__ >= 900
@@ -136,7 +136,7 @@ __device__ __forceinline__ void atomic_add_v4(float* destination, const float (&
 #endif
 }
 
-/// 2^x, flushing subnormal results; 0 for -infinity.
+/// Returns an approximation of 2^x. Subnormal results become 0; the result for -infinity is 0.
 __device__ __forceinline__ float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

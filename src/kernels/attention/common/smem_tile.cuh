@@ -1,7 +1,8 @@
 // Tiles of a [seq, head_dim] matrix in shared memory, with rows padded by 16 bytes. A row is then an odd number of
 // 16-byte units for every head_dim that is a multiple of 16. The eight rows of a matrix load, and the eight rows that
-// the eight quads of a warp touch, therefore lie in different banks. An XOR swizzle does the same without padding, but
-// not for rows of 160 or 192 bytes, and costs instructions where a padded row costs a constant offset.
+// the eight quads of a warp access, therefore lie in different banks. An XOR swizzle avoids bank conflicts without
+// padding, but not for rows of 160 or 192 bytes, and needs instructions for addresses that padded rows reach with a
+// constant offset.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@ constexpr int row_bytes(int head_dim) {
   return head_dim * static_cast<int>(sizeof(Element)) + kVectorBytes;
 }
 
-/// One tensor as a kernel sees it.
+/// A tensor in global memory, as a kernel parameter.
 template <class Element>
 struct GlobalMatrix {
   Element* data;
   std::int64_t batch_stride, head_stride, row_stride;  // elements
-  bool vectors;                                        // every row starts on a 16-byte boundary
+  bool vectors;                                        // whether every row starts on a 16-byte boundary
 
   __device__ Element* head(std::int64_t batch, std::int64_t head) const {
     return data + batch * batch_stride + head * head_stride;
@@ -39,8 +40,8 @@ GlobalMatrix<Element> matrix_of(const TensorView& view) {
 }
 
 /// Starts copying rows [first_row, first_row + kRows) of a head into a tile. If `kChecked`, rows from `rows` on become
-/// zeros; otherwise there are none. Copies of vectors are asynchronous, and the caller calls cp_async_commit_group();
-/// others are complete when this returns.
+/// zeros; otherwise all rows are below `rows`. Copies of vectors are asynchronous, and the caller calls
+/// cp_async_commit_group(); copies of single elements are complete when the function returns.
 template <class Element, int kRows, int kHeadDim, int kThreads, bool kChecked>
 __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride,
                                           bool vectors, int first_row, int rows) {
@@ -48,8 +49,8 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
   constexpr int kVectorsPerRow = kHeadDim / kPerVector;
   const int thread = static_cast<int>(threadIdx.x);
   if (vectors) {
-    // Every pass of the CTA covers whole rows, so that a thread stays in its column: its addresses are one pointer and
-    // constants. If rows do not divide the threads evenly, the last threads have nothing to do.
+    // Every pass of the CTA covers whole rows, so that a thread stays in its column and its addresses are a pointer
+    // plus constants. If the vectors of a row do not divide the number of threads, the last threads do not copy.
     constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     const int row = thread / kVectorsPerRow, column = thread % kVectorsPerRow;
     if (kThreads % kVectorsPerRow != 0 && row >= kRowsPerPass) return;
@@ -74,9 +75,9 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
   }
 }
 
-/// Writes change(x) to `destination`, the tile itself or another of its form, for those elements x of a tile that this
-/// thread copied by load_tile() with the same parameters. Called after cp_async_wait_group() and before the barrier
-/// that publishes the tiles.
+/// Writes change(x) to `destination` for each element x of a tile that this thread copied by load_tile() with the same
+/// parameters. `destination` is the tile itself or a tile of the same shape. Called after cp_async_wait_group() and
+/// before the barrier that publishes the tiles.
 template <class Element, int kRows, int kHeadDim, int kThreads, class Change>
 __device__ __forceinline__ void change_own_elements(const char* tile, char* destination, bool vectors,
                                                     Change&& change) {
@@ -111,7 +112,7 @@ __device__ __forceinline__ void change_own_elements(const char* tile, char* dest
   }
 }
 
-/// Stores a tile's rows that are below `rows`.
+/// Stores the rows of a tile, except for rows from `rows` on.
 template <class Element, int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void store_tile(const char* tile, Element* head, std::int64_t row_stride, bool vectors,
                                            int first_row, int rows) {

@@ -7,7 +7,7 @@
 
 namespace tbench::kernels {
 
-/// Returns the logarithm of a row's sum of exponentials, for its lse.
+/// Returns the natural logarithm of a row's sum of exponentials, for lse.
 __device__ __forceinline__ float logarithm(float sum) {
   return injected(InjectedFault::kLseBase) ? log2f(sum) : logf(sum);
 }

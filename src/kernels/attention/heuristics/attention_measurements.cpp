@@ -33,7 +33,7 @@ enum Column {
 };
 constexpr std::size_t kColumns = 15;
 
-/// A row of a file, for numbers and messages.
+/// A row of a CSV file, with the file's name for messages.
 struct Row {
   std::string_view file;
   std::vector<std::string> cells;

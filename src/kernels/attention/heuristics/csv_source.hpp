@@ -1,4 +1,4 @@
-// The measurements that the kernels were built with: the CSV files of this folder.
+// Contents of this folder's CSV files, embedded in the build.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 namespace tbench::kernels {
 
 struct EmbeddedFile {
-  std::string_view name;  // without folders
+  std::string_view name;  // file name without folders
   std::string_view content;
 };
 
-/// The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+/// Returns the files. The build generates the definition (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> heuristics_csv_files();
 
 }  // namespace tbench::kernels

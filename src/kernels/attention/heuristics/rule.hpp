@@ -1,5 +1,5 @@
 // Rules that select a kernel's config. A table is ordered: the first rule that applies decides, and the last one always
-// applies. The times behind the rules are in the CSV files of this folder.
+// applies. The measured times on which the rules rest are in the CSV files of this folder.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace tbench::kernels {
 
-/// A problem on a device, in the terms in which rules are written.
+/// A problem on a device, with the quantities that the rules compare.
 struct Occupancy {
   const AttentionProblem& problem;
   const DeviceLimits& limits;
@@ -30,7 +30,7 @@ struct Occupancy {
   [[nodiscard]] std::int64_t min_seq() const { return std::min(seq_q(), seq_kv()); }
   [[nodiscard]] std::int64_t max_seq() const { return std::max(seq_q(), seq_kv()); }
   [[nodiscard]] std::int64_t num_sms() const { return limits.multiprocessors; }
-  /// Heads of all sequences.
+  /// Number of heads of all sequences.
   [[nodiscard]] std::int64_t heads() const { return problem.shape.batch * problem.shape.heads; }
   /// Number of tiles of `rows` queries, or keys, in all heads.
   [[nodiscard]] std::int64_t q_tiles(std::int64_t rows) const { return block_count(seq_q(), rows) * heads(); }
@@ -40,7 +40,7 @@ struct Occupancy {
 
 template <class Config>
 struct Rule {
-  std::string_view condition;  // `applies` in words
+  std::string_view condition;  // describes `applies` in words
   bool (*applies)(const Occupancy&);
   Config config;
 };
@@ -49,14 +49,14 @@ struct Rule {
 constexpr bool always(const Occupancy& /*occupancy*/) { return true; }
 inline constexpr std::string_view kOtherwise = "otherwise";
 
-/// Names the rule that decided. Refers to its table, which is static.
+/// Identifies the rule that decided. The strings belong to the rule's table, which is static.
 struct RuleName {
   std::string_view table;
-  int number{};  // from 1 on
+  int number{};  // position in the table, counted from 1
   std::string_view condition;
 };
 
-/// "sm90_fwd[head_dim 64] #3: causal, seq_kv < 4,096"
+/// Formats a rule: "sm90_fwd[head_dim 64] #3: causal, seq_kv < 4,096".
 [[nodiscard]] std::string to_string(const RuleName& rule);
 
 template <class Config>
@@ -84,11 +84,11 @@ class RuleTable {
   std::span<const Rule<Config>> rules_;
 };
 
-/// A path's answer to a problem.
+/// The plan that a path selected for a problem, if any.
 template <class Plan>
 struct Selection {
-  std::optional<Plan> plan;      // nothing: the path has no kernel for the problem, or another path is faster
-  std::optional<RuleName> rule;  // the one that selected the config, or another path; nothing without a kernel
+  std::optional<Plan> plan;      // absent if the path has no kernel for the problem, or another path is faster
+  std::optional<RuleName> rule;  // rule that selected the config or another path; absent if the path has no kernel
 };
 
 }  // namespace tbench::kernels

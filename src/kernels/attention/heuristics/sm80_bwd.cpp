@@ -5,7 +5,7 @@
 namespace tbench::kernels::sm80 {
 namespace {
 
-/// An algorithm, and whether warps of a CTA divide the streamed rows.
+/// An algorithm, and whether the warps of a CTA divide the streamed rows among them.
 struct Algorithm {
   BwdAlgorithm method{};
   bool splits_warps{};
@@ -17,8 +17,8 @@ constexpr Algorithm kFusedDelta{BwdAlgorithm::kSplitFusedDelta}, kSplit{BwdAlgor
 constexpr Algorithm kFusedDeltaWarpSplit{BwdAlgorithm::kSplitFusedDelta, true}, kWarpSplit{BwdAlgorithm::kSplit, true},
     kAtomicDqWarpSplit{BwdAlgorithm::kAtomicDq, true};
 
-/// Whether dS fits shared memory next to the tiles, and K/V tiles are more than half of the SMs. With fewer, the split
-/// kernel's two more products cost less than a GPU left empty.
+/// Whether dS fits into shared memory next to the tiles, and there are more than half as many K/V tiles as SMs. With
+/// fewer tiles, the two additional products of the split kernel cost less than SMs left idle.
 bool atomic_dq_pays(const Occupancy& o) {
   const int head_dim = static_cast<int>(o.head_dim());
   const BwdConfig tile = BwdAtomic::tile(head_dim);
@@ -26,7 +26,7 @@ bool atomic_dq_pays(const Occupancy& o) {
 }
 
 constexpr std::array k16Bit{
-    // The seven products instead of five cost less than the launches of the atomic kernel.
+    // Seven products instead of five cost less than the additional launches of the atomic algorithm.
     BwdRule{"at most 256 queries and keys", [](const Occupancy& o) { return o.max_seq() <= 256; }, kFusedDelta},
     BwdRule{"deterministic", [](const Occupancy& o) { return o.problem.deterministic; }, kSplit},
     BwdRule{"K/V tiles > SMs / 2, fits", &atomic_dq_pays, kAtomicDq},
@@ -47,9 +47,10 @@ std::int64_t blocks_32bit(const Occupancy& o, Algorithm algorithm) {
   return grid.x * grid.y * grid.z;
 }
 
-/// Whether split warps fit and so few usual CTAs leave a GPU so empty that they pay. With a causal mask the heaviest of
-/// the concurrent CTAs takes the longest, so twice as many are still few. TF32's chains of products are a third as
-/// long, and split warps pay up to half a GPU only, whatever the mask.
+/// Whether CTAs with split warps fit into shared memory and are faster because the usual CTAs are too few to fill the
+/// GPU. With a causal mask the heaviest of the concurrent CTAs determines the time, so twice as many CTAs still count
+/// as few. TF32 needs a third as many products in sequence, and split warps pay only up to half a GPU, with or without
+/// a mask.
 bool split_warps_pay(const Occupancy& o, Algorithm usual) {
   const std::int64_t blocks = blocks_32bit(o, usual);
   const bool is_small =
@@ -69,7 +70,7 @@ constexpr std::array k32Bit{
               return !o.problem.deterministic && blocks_32bit(o, kAtomicDq) >= o.num_sms() && fits_32bit(o, kAtomicDq);
             },
             kAtomicDq},
-    // CTAs with split warps, at most about one per SM, cannot even out the unequal work that a causal mask leaves.
+    // There is at most about one CTA with split warps per SM, too few to balance the unequal work under a causal mask.
     BwdRule{"not deterministic, no mask, head_dim % 32 = 0, 64-row K/V tiles >= SMs / 2, fits",
             [](const Occupancy& o) {
               return !o.problem.deterministic && !o.causal() &&

@@ -12,17 +12,17 @@ bool fits(const Occupancy& o, FwdConfigId tiles) { return o.fits(forward_tile_by
 std::int64_t short_tiles(const Occupancy& o) { return o.q_tiles(64); }
 std::int64_t long_tiles(const Occupancy& o) { return o.q_tiles(128); }
 
-// Groups of warps divide the keys of so few tiles that each has an SM to itself: 16 queries per CTA up to an eighth of
-// the SMs, 32 up to half, 64 up to all of them.
+// If there are so few tiles that each has an SM to itself, groups of warps divide a tile's keys: with 16 queries per
+// CTA for up to an eighth as many 64-row tiles as SMs, 32 queries for up to half as many, and 64 for up to as many.
 bool up_to_an_eighth(const Occupancy& o) { return 8 * short_tiles(o) <= o.num_sms(); }
 bool up_to_half(const Occupancy& o) { return !up_to_an_eighth(o) && 2 * short_tiles(o) <= o.num_sms(); }
 bool up_to_all(const Occupancy& o) { return 2 * short_tiles(o) > o.num_sms() && short_tiles(o) <= o.num_sms(); }
 
-/// With a causal mask tiles have unequal work, and more of them balance better: long tiles have to fill the SMs about
-/// twice over.
+/// With a causal mask tiles have unequal work, and many tiles balance it better. Long tiles therefore pay only if they
+/// fill the SMs about twice.
 bool long_tiles_fill_twice(const Occupancy& o) { return o.causal() && long_tiles(o) >= 2 * o.num_sms(); }
 
-/// Without a mask long tiles pay as soon as short ones cannot all run at once.
+/// Without a mask long tiles pay as soon as short tiles cannot all run at once.
 bool short_tiles_wait(const Occupancy& o) {
   const int at_once = forward_tile(o.problem, FwdConfigId::kM64N64).blocks_per_multiprocessor;
   return !o.causal() && short_tiles(o) > o.num_sms() * at_once;
@@ -75,8 +75,9 @@ constexpr std::array kTf32{
     FwdRule{kOtherwise, &always, FwdConfigId::kM64N64},
 };
 
-/// Three TF32 products per product: chains are three times as long, so that split warps pay in larger grids. With a
-/// causal mask the heaviest of the concurrent CTAs takes the longest, so twice as many tiles are still few.
+/// A float32 product takes three TF32 products, so chains of dependent products are three times as long and split warps
+/// pay in larger grids. With a causal mask the heaviest of the concurrent CTAs determines the time, so twice as many
+/// tiles still count as few.
 constexpr std::array kFp32{
     FwdRule{"causal, 64-row tiles <= SMs, fits",
             [](const Occupancy& o) {

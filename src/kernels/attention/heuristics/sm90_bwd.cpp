@@ -8,7 +8,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// No plan: the sm80 kernels are faster.
+/// The plan; absent if the sm80 kernels are faster.
 using Config = std::optional<BwdPlan>;
 using BwdRule = Rule<Config>;
 
@@ -25,18 +25,18 @@ constexpr Config kAtomicTile{BwdPlan{.blocks = BwdSchedule::kOneTilePerCta, .sum
 
 bool is_deterministic(const Occupancy& o) { return o.problem.deterministic; }
 
-/// K/V tiles, in a head and in all heads.
+/// Number of K/V tiles per head and, below, in all heads.
 std::int64_t tiles_of_head(const Occupancy& o) {
   return block_count(o.seq_kv(), backward_keys(static_cast<int>(o.head_dim())));
 }
 std::int64_t kv_tiles(const Occupancy& o) { return tiles_of_head(o) * o.heads(); }
 
 bool has_many_tiles_of_head(const Occupancy& o) { return is_deterministic(o) && tiles_of_head(o) > kMaxSumsApart; }
-/// kPerKvTile is faster than kAtomic for up to two K/V tiles per head, and loses with more.
+/// kPerKvTile is faster than kAtomic for up to two K/V tiles per head, and slower with more tiles.
 bool has_few_tiles_of_head(const Occupancy& o) { return tiles_of_head(o) <= 2; }
 
-// Up to 255 tokens the sm80 kernels' single launch is faster, then the sm90 kernels if they have many CTAs, and from
-// 1,024 tokens on (512 at head_dim 80 and 128) always.
+// Up to 255 tokens the sm80 kernels' single launch is faster. From 256 tokens on the sm90 kernels are faster if they
+// have many CTAs, and from 1,024 tokens on (512 at head_dim 80 and 128) always.
 bool is_short(const Occupancy& o) { return o.min_seq() < 256; }
 bool is_256_with_few_tiles(const Occupancy& o) { return o.min_seq() < 512 && 3 * kv_tiles(o) < 2 * o.num_sms(); }
 bool is_512_with_few_tiles(const Occupancy& o) {
@@ -54,14 +54,15 @@ bool heads_are_at_least(const Occupancy& o, Part part) {
 
 std::int64_t persistent_tiles(std::int64_t seq) { return block_count(seq, kBackwardKeys); }
 
-/// Whether the kernels with one or more CTAs per head take the problem. Up to 64 rows the sm80 kernels are faster.
+/// Whether the kernels with one or two CTAs per head may be selected. Up to 64 rows the sm80 kernels are faster.
 /// Measured only with seq_q and seq_kv within one tile of each other, and with at most one head per CTA.
 bool takes_whole_heads(const Occupancy& o) {
   return persistent_tiles(o.seq_q()) == persistent_tiles(o.seq_kv()) && o.min_seq() >= 65 &&
          o.max_seq() <= kMaxHeadRows;
 }
 
-/// Number of heads from which one CTA per head is faster, by a head's K/V tiles, from one tile on.
+/// Returns the least numbers of heads for which one CTA per head is faster. Element i is for heads with i + 1 K/V
+/// tiles.
 std::span<const Part> min_whole_heads(std::int64_t head_dim, bool causal) {
   static constexpr std::array kOf64{kThird,         kThreeFifths,   kThreeQuarters,
                                     kThreeQuarters, kThreeQuarters, kThreeQuarters};
@@ -76,12 +77,13 @@ bool has_many_deterministic_tiles(const Occupancy& o) {
   return is_deterministic(o) && o.causal() && persistent_tiles(o.seq_kv()) > kMaxSumsApart;
 }
 
-/// Steps of a head's K/V tiles over the queries, and as many of its Q tiles over the keys.
+/// Number of steps that a head's K/V tiles take over the queries. Its Q tiles take the same number of steps over the
+/// keys.
 std::int64_t steps_of_head(const Occupancy& o) {
   const std::int64_t key_tiles = block_count(o.seq_kv(), kWgmmaM), queries = block_count(o.seq_q(), kWgmmaM);
   return o.causal() ? key_tiles * (key_tiles + 1) / 2 : key_tiles * queries;
 }
-/// Steps of the split backward pass in all heads, and its consumer groups.
+/// Number of steps of the split backward pass in all heads and, below, number of its consumer groups.
 std::int64_t split_steps(const Occupancy& o) { return 2 * steps_of_head(o) * o.heads(); }
 std::int64_t split_groups(const Occupancy& o) { return kKindsTeams * o.num_sms(); }
 
@@ -95,14 +97,15 @@ bool whole_heads_pay(const Occupancy& o) {
   return tiles <= fewest.size() && heads_are_at_least(o, fewest[tiles - 1]);
 }
 
-// Without two CTAs per head only the sm80 kernels would give the same bits in every run.
+// Without two CTAs per head, only the sm80 kernels could compute these problems deterministically.
 bool shared_heads_pay(const Occupancy& o) {
   return takes_whole_heads(o) && has_many_deterministic_tiles(o) && kMaxHeadShares * o.heads() <= o.num_sms() &&
          heads_are_at_least(o, kThird);
 }
 
-// Each consumer group has few steps, or long work tiles would leave the other kernels few CTAs. Without a mask
-// kPerHead is faster from 8 steps on. Measured only with seq_q and seq_kv within one tile of each other.
+// Split pays if each consumer group has few steps, or if the other kernels' long work tiles would be too few to fill
+// the GPU. Without a mask, up to 256 tokens, kPerHead is faster with more than 8 steps per group. Measured only with
+// seq_q and seq_kv within one tile of each other.
 bool split_pays(const Occupancy& o) {
   const std::int64_t steps = split_steps(o), groups = split_groups(o);
   const std::int64_t longest = block_count(o.max_seq(), kWgmmaM);  // steps of the longest work tile
@@ -120,7 +123,7 @@ namespace {
 
 bool split_is_fastest(const Occupancy& o) { return split_pays(o) && !whole_heads_beat_split(o); }
 
-/// Fused row statistics are faster up to 192 tokens and, with few steps, up to 256.
+/// Fused row statistics are faster up to 192 tokens and, with few steps per consumer group, up to 256.
 bool fused_stats_pay(const Occupancy& o) {
   return o.max_seq() <= 192 || (o.max_seq() <= 256 && split_steps(o) <= 6 * split_groups(o));
 }
@@ -160,7 +163,7 @@ constexpr std::array kHeadDim128{
     BwdRule{kOtherwise, &always, kAtomicTile},
 };
 
-/// Fewer than 64 tokens were not measured.
+/// The sm90 kernel was not measured with fewer than 64 tokens.
 constexpr std::array kHeadDim256{
     BwdRule{"fewer than 64 queries or keys", [](const Occupancy& o) { return o.min_seq() < 64; }, kSm80},
     BwdRule{"deterministic", &is_deterministic, kSm80},

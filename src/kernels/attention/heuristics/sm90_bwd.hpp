@@ -6,20 +6,21 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Returns the plan of the sm90 kernels for `problem`, or nothing if they cannot compute the problem or the sm80
-/// kernels are faster, and the rule that decided.
+/// Returns the plan of the sm90 kernels for `problem`, and the rule that decided. There is no plan if these kernels
+/// cannot compute the problem or the sm80 kernels are faster.
 [[nodiscard]] Selection<BwdPlan> select_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-// Conditions of the rules, at head_dim 64 and 80 (the first two) or 64. The rules of head_dim 64 try the split backward
-// pass first, which hides them.
+// Conditions of the rules: the first two for head_dim 64 and 80, the others for head_dim 64 only. They are declared
+// here for the tests, because the rules of head_dim 64 try the split backward pass first and so may not reach them.
 
-/// Whether one CTA per head, or two, is faster than any kernel but the split one.
+/// Whether one CTA per head (whole_heads_pay()) or two (shared_heads_pay()) are faster than every kernel other than the
+/// split kernel.
 [[nodiscard]] bool whole_heads_pay(const Occupancy& occupancy);
 [[nodiscard]] bool shared_heads_pay(const Occupancy& occupancy);
-/// Whether one CTA per head is faster than the split backward pass, too. It is with a mask, and where the last step of
-/// 128 queries is more than half full; the split backward pass walks in steps of 64.
+/// Whether one CTA per head is also faster than the split backward pass. This is so with a causal mask if the last step
+/// of 128 queries is more than half full, because the split backward pass takes steps of 64.
 [[nodiscard]] bool whole_heads_beat_split(const Occupancy& occupancy);
-/// Whether the split backward pass is faster than any kernel but one CTA per head.
+/// Whether the split backward pass is faster than every kernel other than the one with one CTA per head.
 [[nodiscard]] bool split_pays(const Occupancy& occupancy);
 
 }  // namespace tbench::kernels::sm90

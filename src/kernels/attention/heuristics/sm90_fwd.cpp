@@ -9,9 +9,9 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last work tile
+constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter can exceed the last work tile
 
-/// The fastest path.
+/// The path that is faster.
 enum class Path { kSm80, kSm90 };
 using PathRule = Rule<Path>;
 using FwdRule = Rule<FwdConfigId>;
@@ -22,15 +22,16 @@ std::int64_t tiles_192(const Occupancy& o) { return o.q_tiles(192); }
 
 bool sm80_splits_keys(const Occupancy& o) { return sm80::forward_split_kv(o.shape(), o.limits).num_splits > 1; }
 
-/// head_dim 64: whether each consumer group has at most one work tile of 64 queries, or with a mask two of them per SM.
-/// With two per SM, FwdM64N128x2 is no faster than the others without a mask or up to 256 tokens. Measured up to 2,048
-/// keys, and with one work tile per group up to 16,384.
+/// Conditions of FwdM64N128x2 at head_dim 64: at most one work tile of 64 queries per SM, or with a causal mask two.
+/// With two work tiles per SM, it is no faster than other configs without a mask or up to 256 tokens. Measured up to
+/// 2,048 keys, and with one work tile per SM up to 16,384.
 bool has_one_tile_per_group(const Occupancy& o) { return tiles_64(o) <= o.num_sms(); }
 bool has_two_tiles_per_sm(const Occupancy& o) {
   return o.causal() && o.seq_kv() > 256 && tiles_64(o) <= 2 * o.num_sms();
 }
 
-/// Whether FwdM64N128x2 runs and a query sees at most the 1,024 keys up to which it was measured against sm80.
+/// Whether FwdM64N128x2 is selected and a query sees at most 1,024 keys on average, up to which it was compared with
+/// sm80.
 bool is_measured_pair(const Occupancy& o) {
   const std::int64_t keys = o.causal() ? o.seq_kv() / 2 : o.seq_kv();
   return o.head_dim() == 64 && (has_one_tile_per_group(o) || has_two_tiles_per_sm(o)) && keys <= 1024;
@@ -38,8 +39,9 @@ bool is_measured_pair(const Occupancy& o) {
 bool is_short_pair(const Occupancy& o) { return is_measured_pair(o) && o.seq_kv() < 512; }
 bool is_narrow_without_pair(const Occupancy& o) { return o.head_dim() <= 64 && !is_measured_pair(o); }
 
-/// The sm90 kernel needs fewer tiles from 512 tokens on at head_dim 128, and from 1,024 on at head_dim 32. At head_dim
-/// 256, whose keys the sm80 kernels never split, sm90 is as fast or faster from 64 tokens on, down to one head.
+/// Selects between sm80 and sm90. The sm90 kernel is faster with fewer tiles from 512 tokens on at head_dim 128, and
+/// from 1,024 on at head_dim 32. At head_dim 256, for which the sm80 kernels never split the keys, sm90 is as fast or
+/// faster from 64 tokens on, down to one head.
 constexpr std::array kPath{
     PathRule{"head_dim 256, at least 64 queries and keys",
              [](const Occupancy& o) { return o.head_dim() == 256 && o.min_seq() >= 64; }, Path::kSm90},
@@ -61,8 +63,8 @@ constexpr std::array kPath{
     PathRule{kOtherwise, &always, Path::kSm80},
 };
 
-/// FwdM256N64 has to fill the GPU. With a mask its work tiles are unequal and have to fill it one and a half times. Up
-/// to 128 queries its work tile holds no more than one of FwdM128N128 and takes longer.
+/// FwdM256N64 pays if its work tiles fill the GPU. With a mask work tiles are unequal and have to fill it one and a
+/// half times. Up to 128 queries a work tile of FwdM256N64 holds no more rows than one of FwdM128N128 and takes longer.
 constexpr std::array kHeadDim32{
     FwdRule{"causal, seq_q > 128, 256-row tiles >= 3/2 of SMs",
             [](const Occupancy& o) { return o.causal() && o.seq_q() > 128 && 2 * o.q_tiles(256) >= 3 * o.num_sms(); },
@@ -73,8 +75,8 @@ constexpr std::array kHeadDim32{
     FwdRule{kOtherwise, &always, FwdConfigId::kM128N128},
 };
 
-/// FwdM128N64x2, from 4,096 keys on, ties with FwdM192N128 or loses where a head is long and work tiles are many; the
-/// limits are where that begins.
+/// FwdM128N64x2 is no faster than FwdM192N128 from 4,096 keys on if sequences are long and work tiles are many. The
+/// rules' limits are the measured crossover points.
 constexpr std::array kHeadDim64{
     FwdRule{"64-row tiles <= SMs", &has_one_tile_per_group, FwdConfigId::kM64N128x2},
     FwdRule{"causal, seq_kv > 256, 64-row tiles <= 2 x SMs", &has_two_tiles_per_sm, FwdConfigId::kM64N128x2},
@@ -141,10 +143,10 @@ const RuleTable<FwdConfigId>& table_of(std::int64_t head_dim) {
   }
 }
 
-/// Whether the dynamic schedule is faster. With a mask and many work tiles per SM, the static schedule leaves the SMs 5
-/// to 30 % apart. Without a mask all work tiles are equal. At head_dim 128 the static schedule wins with 2.9 work tiles
-/// per SM and the dynamic one from 4.8 on; at head_dim 256 they tie. FwdM128N64x2 was measured with the static schedule
-/// only, up to 3,200 work tiles.
+/// Whether the dynamic schedule is faster. With a mask and many work tiles per SM, the SMs' times differ by 5 to 30 %
+/// under the static schedule. Without a mask all work tiles are equal. At head_dim 128 the static schedule is faster
+/// with 2.9 work tiles per SM and the dynamic schedule from 4.8 on; at head_dim 256 they are equally fast. FwdM128N64x2
+/// was measured with the static schedule only, up to 3,200 work tiles.
 bool schedules_dynamically(const Occupancy& o, FwdConfig config) {
   if (!o.causal() || config.teams > 1 || o.head_dim() > 128) return false;
   const std::int64_t half_rounds = o.head_dim() <= 64 ? 14 : 9;
@@ -154,8 +156,8 @@ bool schedules_dynamically(const Occupancy& o, FwdConfig config) {
 }  // namespace
 
 bool alternates(const AttentionShape& shape, bool counted) {
-  // Alternating is faster with the dynamic schedule, too; sequences of more than 4,096 keys, whose groups have few
-  // heads, were not measured with it.
+  // Alternating is faster with the dynamic schedule, too. With that schedule, sequences of more than 4,096 keys, whose
+  // groups have few heads, were not measured.
   constexpr std::int64_t kMaxKeys = 4096;
   return shape.causal && (!counted || shape.seq_kv <= kMaxKeys);
 }

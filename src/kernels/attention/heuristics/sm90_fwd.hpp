@@ -6,11 +6,12 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Returns the plan of the sm90 kernel for `problem`, or nothing if it cannot compute the problem or the sm80 kernels
-/// are faster, and the rule that decided.
+/// Returns the plan of the sm90 kernel for `problem`, and the rule that decided. There is no plan if this kernel cannot
+/// compute the problem or the sm80 kernels are faster.
 [[nodiscard]] Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Whether groups of heads alternate in their direction (TileOrder). The TF32 kernel has the same rule.
+/// Whether successive groups of heads take their tiles in alternating direction (TileOrder). The TF32 kernel uses the
+/// same rule.
 [[nodiscard]] bool alternates(const AttentionShape& shape, bool counted);
 
 }  // namespace tbench::kernels::sm90

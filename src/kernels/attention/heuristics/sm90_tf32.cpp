@@ -10,11 +10,11 @@
 namespace tbench::kernels::sm90_tf32 {
 namespace {
 
-/// The fastest path.
+/// The path that is faster.
 enum class Path { kSm80, kSm90 };
 using PathRule = Rule<Path>;
 
-/// The sm80 kernels divide the keys of few tiles among warps, which pays while keys are few.
+/// If tiles are few, the sm80 kernels divide a tile's keys among warps, which is faster for short sequences.
 constexpr std::array kForwardPath{
     PathRule{"fewer than 128 queries or keys", [](const Occupancy& o) { return o.min_seq() < 128; }, Path::kSm80},
     PathRule{"seq_kv >= 1,024", [](const Occupancy& o) { return o.seq_kv() >= 1024; }, Path::kSm90},
@@ -26,10 +26,11 @@ constexpr std::array kForwardPath{
     PathRule{kOtherwise, &always, Path::kSm80},
 };
 
-/// The fewer of the K/V tiles and the Q tiles.
+/// The number of K/V tiles or of Q tiles, whichever is smaller.
 std::int64_t min_tiles(const Occupancy& o) { return std::min(o.kv_tiles(kKeptRows), o.q_tiles(kKeptRows)); }
 
-/// The sm80 kernels' one launch is faster for few tokens, and their split of the keys for few tiles at head_dim 128.
+/// The sm80 kernels are faster for few tokens, because they need only one launch, and for few tiles at head_dim 128,
+/// because they divide the keys among warps.
 constexpr std::array kBackwardPath{
     PathRule{"fewer than 128 queries or keys", [](const Occupancy& o) { return o.min_seq() < 128; }, Path::kSm80},
     PathRule{"fewer than 256 queries or keys, 128-row tiles >= SMs / 5",
@@ -51,16 +52,15 @@ bool has_instance(const AttentionProblem& problem) {
          std::ranges::find(kHeadDims, problem.shape.head_dim) != kHeadDims.end();
 }
 
-/// Whether the kernel with stationary keys issues in ping-pong order. At head_dim 128 that is 4 to 11 % faster from
-/// 1,024 tokens on with 16 heads, and slower at 512 tokens or with more heads (rows of the kernel in
+/// Whether the kernel with stationary keys issues in ping-pong order. At head_dim 128 this order is 4 to 11 % faster
+/// from 1,024 tokens on with 16 heads, and slower at 512 tokens or with more heads (this kernel's rows in
 /// src/kernels/experiments.csv). At head_dim 64 it gains 1 to 2 % with a causal mask and loses 3 % without.
 bool pingpong_pays(const AttentionShape& shape) { return shape.head_dim == 128 && shape.seq_q >= 1024; }
 
 }  // namespace
 
 Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  constexpr std::int64_t kMaxItems =
-      std::numeric_limits<int>::max() / 2;  // the counter runs on past the last work tile
+  constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter can exceed the last work tile
   const Occupancy occupancy{problem, limits};
   if (!is_hopper(limits) || !has_instance(problem)) return {};
   const std::int64_t items = occupancy.q_tiles(rows(forward_tile(problem.shape.head_dim)));
@@ -68,8 +68,9 @@ Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceL
   const auto [path, rule] = kForwardTable.decide(occupancy);
   if (path == Path::kSm80) return {.plan = {}, .rule = rule};
   // The dynamic schedule costs nothing here, because the preprocess kernel clears the counter. With the static schedule
-  // 12 heads of batch 4 and 1,024 tokens at head_dim 128 take 7 % longer. Without a mask work tiles are equal. To
-  // alternate groups is 5 % faster with it at 1,024 tokens and makes no clear difference from 8,192 tokens on.
+  // 12 heads of batch 4 and 1,024 tokens at head_dim 128 take 7 % longer. Without a mask work tiles are equal. With the
+  // dynamic schedule, alternating groups are 5 % faster at 1,024 tokens and make no clear difference from 8,192 tokens
+  // on.
   const bool counted = problem.shape.causal && items > limits.multiprocessors;
   return {.plan = FwdPlan{.counted = counted, .in_turns = sm90::alternates(problem.shape, counted)}, .rule = rule};
 }

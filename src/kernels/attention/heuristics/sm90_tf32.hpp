@@ -7,8 +7,8 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Return the plan of the sm90 TF32 kernels for `problem`, or nothing if they cannot compute the problem or the sm80
-/// kernels are faster, and the rule that decided.
+/// Return the plan of the sm90 TF32 kernels for `problem`, and the rule that decided. There is no plan if these kernels
+/// cannot compute the problem or the sm80 kernels are faster.
 [[nodiscard]] Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Selection<BwdPlan> select_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 

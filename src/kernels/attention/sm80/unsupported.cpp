@@ -13,7 +13,7 @@ namespace tbench::kernels::sm80 {
 namespace {
 
 std::optional<std::string> block_count_reason(const AttentionShape& shape) {
-  constexpr std::int64_t kMinRows = 64;  // queries per CTA, except for split warps, which serve small grids alone
+  constexpr std::int64_t kMinRows = 64;  // queries per CTA, except for split warps, which are used only in small grids
   const std::int64_t max_blocks =
       (block_count(shape.seq_q, kMinRows) + block_count(shape.seq_kv, kMinRows)) * shape.heads * shape.batch;
   if (max_blocks <= std::numeric_limits<int>::max()) return std::nullopt;
@@ -21,7 +21,7 @@ std::optional<std::string> block_count_reason(const AttentionShape& shape) {
                      shape.batch, shape.heads, shape.seq_q, shape.seq_kv, max_blocks, std::numeric_limits<int>::max());
 }
 
-/// Bytes of shared memory of the largest CTA that every problem of this head_dim can need.
+/// Returns the shared memory in bytes that a device must offer for every problem of this head_dim to have a config.
 std::size_t needed_shared_bytes(const AttentionProblem& problem) {
   const int head_dim = static_cast<int>(problem.shape.head_dim);
   const std::size_t forward = forward_tile_bytes(problem, FwdConfigId::kM64N64);

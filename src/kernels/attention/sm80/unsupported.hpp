@@ -1,4 +1,4 @@
-// Limits of the sm80 kernels: which problems of a supported head_dim they refuse on a device.
+// Limits of the sm80 kernels: the problems of a supported head_dim that they refuse on a device.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Returns why the shared memory of a CTA does not hold the tiles that problems of this head_dim can need, or why the
-/// CTAs are more than the kernels count in an int; or nothing. Extents are positive.
+/// Returns why the kernels refuse `problem`, or nullopt if they accept it. They refuse it if the tiles of its head_dim
+/// do not fit into a CTA's shared memory, or if the number of CTAs exceeds an int. Extents are positive.
 [[nodiscard]] std::optional<std::string> unsupported_reason(const AttentionProblem& problem,
                                                             const DeviceLimits& limits);
 

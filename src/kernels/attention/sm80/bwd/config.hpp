@@ -1,5 +1,5 @@
 // Configs of the sm80 backward kernels in all precisions: tiles, shared memory, launches and workspace (pure host
-// functions). heuristics/sm80_bwd.hpp selects one. Declares the launch itself, too.
+// functions). heuristics/sm80_bwd.hpp selects a config. Also declares the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,23 +15,24 @@
 namespace tbench::kernels::sm80 {
 
 struct BwdConfig {
-  int kept_rows{};       // stationary rows per CTA
-  int streamed_rows{};   // streamed rows per step
-  int cols_at_once{};    // streamed rows whose scores a warp holds in registers at once
-  int warps{};           // each takes kept_rows / warps * sharing_warps * groups rows
-  int sharing_warps{1};  // kAtomic: warps per row group, 1 or 2, which divide columns and then head_dim
-  int split_warps{
-      1};  // groups of warps that share the same stationary rows, divide the streamed ones, and are summed at the end
+  int kept_rows{};      // stationary rows per CTA
+  int streamed_rows{};  // streamed rows per step
+  int cols_at_once{};   // number of streamed rows whose scores a warp holds in registers at the same time
+  int warps{};          // each warp takes kept_rows / warps * sharing_warps * split_warps rows
+  int sharing_warps{
+      1};  // kAtomicDq: warps that share the same rows, 1 or 2; they divide the columns of scores and then head_dim
+  int split_warps{1};  // groups of warps that share the same stationary rows and divide the streamed rows; their sums
+                       // are added at the end
   int stages{};        // steps in shared memory or in flight: 1 or 2
-  int score_stages{};  // kAtomic: buffers of dS, 1 or 2
-  int dq_dim_warps{};  // kAtomic: warps that divide head_dim of the CTA's dQ among them
+  int score_stages{};  // kAtomicDq: buffers of dS, 1 or 2
+  int dq_dim_warps{};  // kAtomicDq: warps that divide head_dim of the CTA's dQ among them
   int blocks_per_multiprocessor{};
   bool operator==(const BwdConfig&) const = default;
 };
 
-/// CTAs for K/V tiles with atomic dQ. Up to head_dim 80 each warp takes 32 keys, so that a fragment read from shared
-/// memory serves two products. Beyond, dK and dV of 32 keys would not fit its registers. Two warps then share 32 keys
-/// (16 at head_dim 256), and each holds half of dK and dV.
+/// Config of kAtomicDq: CTAs for K/V tiles, which add dQ atomically. Up to head_dim 80 each warp takes 32 keys, so that
+/// a fragment read from shared memory serves two products. At larger head_dims, dK and dV of 32 keys do not fit into a
+/// warp's registers. Two warps then share 32 keys (16 at head_dim 256), and each warp holds half of dK and dV.
 struct BwdAtomic {
   static constexpr BwdConfig tile(int head_dim) {
     const bool wide = head_dim > 80;
@@ -41,7 +42,7 @@ struct BwdAtomic {
             .warps = wide ? 8 : 4,
             .sharing_warps = wide ? 2 : 1,
             .stages = 2,
-            // At head_dim 80 two buffers would leave no room for a second CTA per SM.
+            // At head_dim 80, two buffers would leave too little shared memory for a second CTA per SM.
             .score_stages = head_dim == 80 ? 1 : 2,
             .dq_dim_warps = head_dim > 128                                       ? 8
                             : head_dim == 128                                    ? 4
@@ -68,8 +69,8 @@ struct BwdSplit {
   }
 };
 
-/// Whether kSplit gives dK and dV CTAs of their own. At this head_dim dK and dV of 16 rows do not fit one warp's
-/// registers together, and no warps share rows.
+/// Whether kSplit computes dK and dV in separate CTAs. At these head_dims, dK and dV of 16 rows do not fit together
+/// into one warp's registers, and kSplit has no warps that share rows.
 [[nodiscard]] constexpr bool splits_keys_from_values(int head_dim) { return head_dim > 128; }
 
 [[nodiscard]] constexpr std::size_t backward_shared_bytes(BwdConfig tile, int head_dim, bool atomic) {
@@ -86,29 +87,31 @@ struct BwdSplit {
 }
 
 enum class BwdAlgorithm {
-  kAtomicDq,         // three launches: delta and cleared sums, products, conversion
-  kSplit,            // delta, then all products in one launch
-  kSplitFusedDelta,  // kSplit without the first launch: every CTA computes the delta it needs
+  kAtomicDq,         // three launches: delta and clearing of the sums, products, conversion
+  kSplit,            // two launches: delta, then all products
+  kSplitFusedDelta,  // kSplit without the first launch: every CTA computes the delta that it needs
 };
 
-/// Launch with one CTA per `kept_rows` keys (two if dK and dV have CTAs of their own) and, if split, as many for
-/// queries.
+/// Returns a launch with one CTA per `kept_rows` keys (two if dK and dV are computed in separate CTAs). A split pass
+/// also has one CTA per `kept_rows` queries.
 [[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BwdConfig tile, BwdAlgorithm method);
 
-/// Whether a split pass starts all heads' heaviest CTAs first: with a causal mask, if some SMs have more than one CTA.
-/// Up to head_dim 128.
+/// Whether a split pass starts the heaviest CTAs of all heads first. It does so with a causal mask up to head_dim 128,
+/// if some SMs have more than one CTA.
 [[nodiscard]] bool splits_heads_first(const AttentionProblem& problem, int multiprocessors);
 
 /// Byte sizes of the workspace's parts.
 struct BwdWorkspace {
-  std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], rounded up to 256 bytes in 16 bits
-  std::size_t lse_bytes{};      // kAtomic in 16 bits: as much, lse in base 2
-  std::size_t dq_sums_bytes{};  // kAtomic in 16 bits: float32, queries of each head rounded up to kBackwardHelperRows
+  std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], with 16-bit elements rounded up to 256 bytes
+  std::size_t lse_bytes{};      // kAtomicDq with 16-bit elements: lse to base 2, as large as delta
+  std::size_t dq_sums_bytes{};  // kAtomicDq with 16-bit elements: float32 sums of dQ, with the queries of each head
+                                // rounded up to kBackwardHelperRows
   [[nodiscard]] std::size_t bytes() const { return delta_bytes + lse_bytes + dq_sums_bytes; }
 };
 
-/// CTAs for K/V tiles with atomic dQ. Up to head_dim 64 each warp takes 32 keys, so that a fragment read from shared
-/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
+/// Config of kAtomicDq: CTAs for K/V tiles, which add dQ atomically. Up to head_dim 64 each warp takes 32 keys, so that
+/// a fragment read from shared memory serves two products. At larger head_dims, dK and dV of 32 keys do not fit into a
+/// warp's registers.
 template <bool k3xTf32>
 struct BwdFp32Atomic {
   static constexpr BwdConfig tile(int head_dim) {
@@ -141,8 +144,8 @@ struct BwdFp32Split {
   }
 };
 
-/// Half as many rows per CTA, and four warps for the same rows, each with a quarter of the streamed ones. For problems
-/// with so few CTAs of BwdFp32Split that each has an SM to itself.
+/// Half as many rows per CTA as BwdFp32Split, and four warps for the same rows, each with a quarter of the streamed
+/// rows. For problems with so few CTAs of BwdFp32Split that each has an SM to itself.
 struct BwdFp32WarpSplit {
   static constexpr BwdConfig tile(int /*head_dim*/) {
     return {.kept_rows = 32,
@@ -158,10 +161,11 @@ struct BwdFp32WarpSplit {
 };
 
 /// 64 keys per CTA, and two warps for the same keys, each with half of the queries. For longer sequences with too few
-/// CTAs of BwdFp32Atomic for the GPU. Five products instead of the split pass's seven.
+/// CTAs of BwdFp32Atomic to fill the GPU. Takes five products instead of the split pass's seven.
 struct BwdFp32AtomicWarpSplit {
-  /// The warps divide dQ's tile, streamed queries by head_dim, in 4 by 2, or in 2 by 4 at head_dim 128: there a loop
-  /// over more than 32 streamed rows would take registers that accumulators need.
+  /// Whether the config supports a head_dim. The eight warps divide dQ's tile of streamed queries by head_dim into 4 by
+  /// 2 parts, or 2 by 4 at head_dim 128, where a loop over more than 32 streamed rows would need the accumulators'
+  /// registers.
   static constexpr bool serves(int head_dim) { return head_dim % 32 == 0; }
   static constexpr BwdConfig tile(int head_dim) {
     return {.kept_rows = 64,
@@ -193,13 +197,13 @@ struct BwdFp32AtomicWarpSplit {
 /// Plan of a backward pass.
 struct BwdPlan {
   BwdAlgorithm method{};
-  bool splits_warps{};  // float32: warps of a CTA divide the streamed rows
+  bool splits_warps{};  // float32 storage: warps of a CTA divide the streamed rows
   bool heads_first{};   // the heaviest CTAs of all heads start first
   BwdWorkspace workspace{};
 };
 
-/// Launches the planned backward kernels on `stream` without synchronising. One unit per precision defines it
-/// (CMakeLists.txt), so that the instances compile in parallel.
+/// Launches the planned backward kernels on `stream` without synchronising. One translation unit per precision defines
+/// an instance (CMakeLists.txt), so that the instances compile in parallel.
 /// @param problem  a problem of precision kPrecision
 /// @param plan     the plan of `problem` for the current device
 /// @throws         cuda::CudaError

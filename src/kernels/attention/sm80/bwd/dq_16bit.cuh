@@ -1,12 +1,12 @@
-// The contribution of a K/V tile to dQ in bf16 and fp16: dS crosses shared memory, and dS K is added atomically to
-// float32 sums in the accumulators' own layout.
+// The contribution of a K/V tile to dQ in bf16 and fp16: warps exchange dS through shared memory, and dS K is added
+// atomically to float32 sums in the layout of the accumulators.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// Stores a warp's packed dS^T, columns from `first_col` on, to shared memory as [stationary row, streamed row].
+/// Stores a warp's packed dS^T to shared memory as [stationary row, streamed row], from column `first_col` on.
 template <class Geometry>
 __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
                                              const BwdSmem<Geometry>& tiles, int first_col) {
@@ -26,8 +26,9 @@ __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry:
   }
 }
 
-/// Adds dS K of a step, whose dS was stored last, to the sums. The warps divide queries and head_dim among them. A
-/// thread's four elements of an accumulator are contiguous in the sums, so that a warp adds 512 contiguous bytes.
+/// Adds dS K of a step to the sums. dS is the one that store_scores() stored last. The warps divide queries and
+/// head_dim among them. A thread's four elements of an accumulator are contiguous in the sums, so that a warp adds 512
+/// contiguous bytes.
 template <class Geometry>
 __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tiles, int step) {
   using Element = typename Geometry::Element;
@@ -40,7 +41,7 @@ __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tile
   const auto& p = tiles.parameters();
   const WarpCoord& place = tiles.place();
   const int row_block = place.warp / kDimWarps * kRows, dim_block = place.warp % kDimWarps * kDims;
-  // dS^T is stored as [key, query]: loaded transposed it is the left operand, 16 queries by 16 keys.
+  // dS^T is stored as [key, query]. Loaded transposed, it is the left operand, 16 queries by 16 keys.
   const std::uint32_t a_address = tiles.scores() + column_major_offset(place.lane, kScoreRowBytes) + row_block * 32;
   const std::uint32_t b_address = tiles.kept(0) + row_major_offset(place.lane, kRowBytes) + dim_block * 16;
   float dq[kRows][kDims][4] = {};

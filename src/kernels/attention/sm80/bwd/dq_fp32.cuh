@@ -1,13 +1,14 @@
-// The contribution of a K/V tile to dQ in float32: dS crosses shared memory, and dS K is added atomically to dq itself.
+// The contribution of a K/V tile to dQ in float32: warps exchange dS through shared memory, and dS K is added
+// atomically to dq.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/smem_fp32.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// Stores dS to shared memory as [streamed row, stationary row]. Each eight stationary rows have the order 0 2 4 6 1 3
-/// 5 7. Read as a left operand, places l and l + 4 are then rows 2 l and 2 l + 1, which is how load_rows() and the like
-/// read K.
+/// Stores dS to shared memory as [streamed row, stationary row]. Every eight stationary rows are stored in the order 0
+/// 2 4 6 1 3 5 7. In the left operand, the inner indices l and l + 4 then stand for rows 2 l and 2 l + 1, as in the
+/// right operand that load_rows() reads from K.
 template <bool k3xTf32, class Geometry>
 __device__ __forceinline__ void store_scores(const typename Geometry::Scores& ds,
                                              const BwdFp32Smem<k3xTf32, Geometry>& tiles, int first_col) {
@@ -40,8 +41,8 @@ __device__ __forceinline__ void add_quad(const Tiles& tiles, float* destination,
   for (int i = 0; i < 4; ++i) atomicAdd(destination + i, quad[i]);
 }
 
-/// Adds scale * dS K of this tile to dq. The warps divide queries and head_dim among them. A product of 16 by 16 has
-/// two column blocks, the even and the odd columns, so that a lane holds four adjacent elements of a row.
+/// Adds scale * dS K of this tile to dq. The warps divide queries and head_dim among them. The two column blocks of a
+/// 16 by 16 product are the even and the odd columns, so that a lane holds four adjacent elements of a row.
 template <bool k3xTf32, class Geometry>
 __device__ __forceinline__ void add_query_gradient(const BwdFp32Smem<k3xTf32, Geometry>& tiles, int step) {
   constexpr BwdConfig kTile = Geometry::kTile;

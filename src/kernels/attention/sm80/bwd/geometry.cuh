@@ -1,11 +1,11 @@
-// Stationary and streamed tiles of a backward CTA, the same in every precision.
+// Stationary and streamed tiles of a backward CTA in every precision.
 //
 //     gradient of           holds     streams    scores it computes            accumulates in registers
 //     keys and values       K, V      Q, dO      S^T = K Q^T, dP^T = V dO^T    dV += P^T dO, dK += dS^T Q
 //     queries               Q, dO     K, V       S = Q K^T, dP = dO V^T        dQ += dS K
 //
 // Here P = exp(scale * S - lse), dS = P * (dP - delta), delta = rowsum(dO * O). Scores stay in registers in both cases:
-// as they stand they are the left operand of the next product, because the stationary matrix gives their rows.
+// their accumulators have the layout of the next product's left operand, because their rows are the stationary rows.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
@@ -13,8 +13,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Extents of a CTA's tiles and of a warp's share of them, and their offsets in shared memory. `kAddsQueryGradient`: a
-/// CTA with a K/V tile also adds its contribution to dQ.
+/// Extents of a CTA's tiles and of a warp's share of them, and their offsets in shared memory. If `kAddsQueryGradient`,
+/// a CTA with a K/V tile also adds its contribution to dQ.
 template <class StoredElement, int kRowElements, class Tile, bool kKeepsQueries, bool kAddsQueryGradient>
 struct BwdGeometry {
   using Element = StoredElement;
@@ -28,18 +28,19 @@ struct BwdGeometry {
   static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kRowWarps / 16;  // per warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
-  static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // per warp: kDimBlocks or half of them
+  static constexpr int kGradientBlocks =
+      kDimBlocks / kTile.sharing_warps;  // per warp: kDimBlocks, or half if two warps share rows
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
-  // dS crosses shared memory as [key, query] in 16 bits, where a matrix load transposes it, and as [query, key] in 32
-  // bits.
+  // In shared memory dS is [key, query] with 16-bit elements, which a matrix load transposes, and [query, key] with
+  // 32-bit elements.
   static constexpr bool kKeysByQueries = sizeof(Element) == 2;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kKeysByQueries ? kTile.streamed_rows : kTile.kept_rows);
   static constexpr int kScoreBytes = (kKeysByQueries ? kTile.kept_rows : kTile.streamed_rows) * kScoreRowBytes;
-  static constexpr int kProbabilityBytes = kRowBlocks * kColBlocks * 8 * 16 * 2;  // P of a warp in 16 bits
-  // Byte offsets: two stationary tiles, two streamed ones per stage, dS, P if warps share rows, lse and delta of
-  // queries.
+  static constexpr int kProbabilityBytes = kRowBlocks * kColBlocks * 8 * 16 * 2;  // bytes of a warp's P, in 16 bits
+  // Byte offsets in shared memory, which holds two stationary tiles, two streamed tiles per stage, dS, P if warps share
+  // rows, and lse and delta of queries.
   static constexpr int kStreamed = 2 * kKeptBytes;
   static constexpr int kScores = kStreamed + 2 * kTile.stages * kStreamedBytes;
   static constexpr int kProbabilities = kScores + (kAtomic ? kTile.score_stages * kScoreBytes : 0);
@@ -58,7 +59,7 @@ struct BwdGeometry {
   using Scores = float[kRowBlocks][kColBlocks][4];
   using Accumulator = float[kRowBlocks][kGradientBlocks][4];
 
-  /// The first of a warp's row blocks, and the warp's index among those that share them.
+  /// Index of the warp's first row block and, below, the warp's index among the warps that share its rows.
   __device__ __forceinline__ static int row_block(int warp) { return (kSharesRows ? warp / 2 : warp) * kRowBlocks; }
   __device__ __forceinline__ static int part(int warp) { return kSharesRows ? warp % 2 : 0; }
 };
@@ -69,8 +70,7 @@ struct WarpCoord {
   int first_row;
 };
 
-/// The two sides of a CTA's loop: the stationary rows, and the steps over the streamed rows. Base of the classes that
-/// load them.
+/// The stationary rows of a CTA, and its steps over the streamed rows. Base of the classes that load these rows.
 template <class Geometry, class Parameters>
 class BwdOperands {
   using Element = typename Geometry::Element;
@@ -100,7 +100,7 @@ class BwdOperands {
   __device__ __forceinline__ int kept_extent() const { return kQueriesKept ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ int streamed_extent() const { return kQueriesKept ? p_.seq_kv : p_.seq_q; }
 
-  /// Steps that the mask leaves anything of.
+  /// Returns the range of steps that the mask does not hide completely.
   __device__ __forceinline__ Range steps() const {
     const int end =
         kQueriesKept && p_.causal ? min(streamed_extent(), place_.first_row + kTile.kept_rows) : streamed_extent();

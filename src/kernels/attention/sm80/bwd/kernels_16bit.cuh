@@ -1,5 +1,5 @@
-// The bf16 and fp16 backward kernels: the preprocess kernel (delta and cleared sums), the products, and the postprocess
-// kernel (dq from its sums).
+// The bf16 and fp16 backward kernels: the preprocess kernel (computes delta, clears the sums of dQ), the kernels with
+// the products, and the postprocess kernel (converts the sums to dq).
 #pragma once
 
 #include "kernels/attention/sm80/bwd/mainloop_16bit.cuh"
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   }
 }
 
-/// Converts dq = scale * sums, from the accumulators' layout (see BwdMainloop::add_query_gradient).
+/// Computes dq = scale * sums. The sums have the layout of accumulators (see add_query_gradient()).
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm80_postprocess_16bit_kernel(const __grid_constant__ BwdParams<Element> p) {

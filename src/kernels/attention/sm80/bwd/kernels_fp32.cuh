@@ -1,4 +1,4 @@
-// The float32 backward kernels: the preprocess kernel (delta and a cleared dq) and the products.
+// The float32 backward kernels: the preprocess kernel (computes delta, clears dq) and the kernels with the products.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/mainloop_fp32.cuh"

@@ -1,11 +1,12 @@
-// Backward pass, bf16 and fp16: the loop of a CTA with a K/V tile or a Q tile (sm80/bwd/geometry.cuh) over the tiles of
-// the other side.
+// Backward pass, bf16 and fp16: the loop of a CTA with a stationary K/V tile or Q tile over the streamed tiles
+// (sm80/bwd/geometry.cuh).
 //
-// There are two ways to all three gradients. `kAtomic`: CTAs with K/V tiles also compute their contribution to dQ, for
-// which dS crosses shared memory, and add it to float32 sums in the workspace. A preprocess kernel computes delta and
-// clears the sums, a postprocess kernel converts them. Five products. `kSplit`: CTAs for K/V tiles and CTAs for Q tiles
-// in one launch, with no sums, no atomic additions and the same bits in every run. Seven products, which cost short
-// sequences less than launches do.
+// Two algorithms compute the three gradients. With `kAtomicDq`, CTAs with K/V tiles also compute their contribution to
+// dQ, for which dS passes through shared memory, and add it to float32 sums in the workspace. A preprocess kernel
+// computes delta and clears the sums, and a postprocess kernel converts them. This takes five products. With `kSplit`,
+// one launch has CTAs for K/V tiles and CTAs for Q tiles, without sums in the workspace or atomic additions, and
+// results are bitwise identical in every run. This takes seven products, which cost less than the additional launches
+// if sequences are short.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/dq_16bit.cuh"
@@ -20,14 +21,15 @@ template <class Element, int kHeadDim, class Tile, Gradient kGradient, bool kAto
 class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gradient::kDq, kAtomic>> {
   static constexpr bool kQueriesKept = kGradient == Gradient::kDq;
   static constexpr bool kWithValues = kGradient == Gradient::kDkDv || kGradient == Gradient::kDv;
-  static constexpr bool kWithKeys = kGradient != Gradient::kDv;  // or queries: the product with dS
+  static constexpr bool kWithKeys = kGradient != Gradient::kDv;  // with the product of dS: dK, or dQ
   using Geometry = BwdGeometry<Element, kHeadDim, Tile, kQueriesKept, kAtomic>;
   using Tiles = BwdSmem<Geometry>;
   using Tiles::p_;
   using Tiles::place_;
   static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr int kRowBytes = Geometry::kRowBytes;
-  // With two buffers of dS its product with K waits for the next step's barrier: one barrier per step instead of two.
+  // With two buffers of dS, the product dS K is computed after the next step's barrier, which saves one of two barriers
+  // per step.
   static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
   static_assert(!kAtomic || kGradient == Gradient::kDkDv, "dQ's share comes with the keys' scores");
 
@@ -43,7 +45,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     int stage = 0;
     for (int step = range.first; step < range.last; ++step) {
       cp_async_wait_group<0>();
-      // The step's tiles have arrived, and no warp reads the last one's any more.
+      // After this barrier the step's tiles have arrived, and no warp still reads the previous step's tiles.
       if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) this->load_step(step + 1, stage ^ 1);
       if constexpr (kDelayed) {
@@ -73,7 +75,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
   using Scores = typename Geometry::Scores;
   using Operand = std::uint32_t[Geometry::kRowBlocks][Geometry::kColBlocks][2];
 
-  /// Address of the warp's rows of the i-th stationary tile.
+  /// Returns the address of the warp's rows in the i-th stationary tile.
   __device__ __forceinline__ std::uint32_t warp_rows(int i) const {
     return this->kept(i) + Geometry::row_block(place_.warp) * 16 * kRowBytes;
   }
@@ -103,7 +105,8 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
         Operand ds;
         pack_scores<Element>(dp, ds);
         if (kQueriesKept && injected(InjectedFault::kDqSkipTile) && step == 0) clear(ds);
-        if constexpr (Geometry::kSharesRows) {  // before its product, for which the partner need not wait
+        if constexpr (Geometry::kSharesRows) {  // stored before this warp's own product, so that the partner need not
+                                                // wait for that product
           store_scores<Geometry>(ds, *this, col);
           announce_scores(place_);
         }
@@ -113,12 +116,12 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     }
     if constexpr (Geometry::kSharesRows) add_products_of_partner(first, second, kCols - first_col);
     if constexpr (kAtomic && !kDelayed) {
-      __syncthreads();  // dS of every warp is stored
+      __syncthreads();  // now every warp has stored its dS
       add_query_gradient<Geometry>(*this, step);
     }
   }
 
-  /// Adds the products with the partner's half of the scores, columns from `col` on, to the warp's half of the
+  /// Adds the products with the partner's half of the scores, from column `col` on, to the warp's half of the
   /// gradients.
   __device__ __forceinline__ void add_products_of_partner(std::uint32_t first, std::uint32_t second, int col) {
     await_partner(place_);
@@ -129,7 +132,8 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     add_gradient(keys_, ds, first, col);
   }
 
-  /// sums += scores * rows of the streamed tile `right` from `col` on, for the warp's part of its columns.
+  /// Adds to `sums` the product of scores and the rows of the streamed tile `right` from row `col` on, for the warp's
+  /// share of the tile's columns.
   __device__ __forceinline__ void add_gradient(typename Geometry::Accumulator& sums, const Operand& scores,
                                                std::uint32_t right, int col) const {
     multiply_by<Element, kHeadDim>(sums, place_.lane, scores, right + col * kRowBytes + this->gradient_offset());
@@ -141,7 +145,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
-          constexpr bool kBase2 = kQueriesKept || kAtomic;  // lse is in base 2 already
+          constexpr bool kBase2 = kQueriesKept || kAtomic;  // whether lse already has base 2
           return exp2_approximate(fmaf(score, scale, -(kBase2 ? lse : lse * kLog2E)));
         });
   }
@@ -154,7 +158,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     }
   }
 
-  /// Stores gradients through the stationary tiles, which nothing reads any more.
+  /// Stores the gradients. They pass through the memory of the stationary tiles, which are no longer needed.
   __device__ __forceinline__ void finish() {
     cp_async_wait_group<0>();
     __syncthreads();
@@ -173,7 +177,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
   RowStats<Geometry> rows_;
 };
 
-/// Runs a CTA of a split pass, which makes dK, dV, both, or dQ.
+/// Runs a CTA of a split pass, which computes dK, dV, both, or dQ.
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void run_split_backward_16bit(const BwdParams<Element>& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);

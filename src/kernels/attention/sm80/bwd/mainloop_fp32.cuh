@@ -1,6 +1,6 @@
-// Backward pass, float32 storage: the two kinds of CTAs and the two algorithms described in
-// sm80/bwd/mainloop_16bit.cuh, with the products in sm80/common/mma_tf32.cuh. Two things differ: dQ is added to dq
-// itself, which is float32 already, so that no kernel converts it, and dS crosses shared memory as [query, key].
+// Backward pass, float32 storage: the same two algorithms as in sm80/bwd/mainloop_16bit.cuh, with the products in
+// sm80/common/mma_tf32.cuh. There are two differences: contributions to dQ are added directly to dq, which is float32,
+// so that no postprocess kernel is needed, and dS is [query, key] in shared memory.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/dq_fp32.cuh"
@@ -33,7 +33,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
       const bool more = step + 1 < range.last;
       cp_async_wait_group<0>();
       this->round_step(stage);
-      // The step's tiles have arrived, and no warp reads the last one's any more.
+      // After this barrier the step's tiles have arrived, and no warp still reads the previous step's tiles.
       if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) this->load_step(step + 1, stage ^ 1);
       if (this->needs_mask(step)) {
@@ -42,7 +42,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
         advance<false>(step, stage);
       }
       if (kTile.stages == 1 || kAtomic)
-        __syncthreads();  // no warp reads the step's tiles any more, and dS of every warp is stored
+        __syncthreads();  // now no warp reads the step's tiles, and every warp has stored its dS
       if (kTile.stages == 1 && more) this->load_step(step + 1, 0);
       if constexpr (kAtomic) add_query_gradient<k3xTf32, Geometry>(*this, step);
     }
@@ -86,21 +86,21 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
     }
   }
 
-  /// Whether a warp's rows see any of the columns from `first_col` on.
+  /// Whether the mask leaves any scores of the warp's rows and the columns from `first_col` on.
   __device__ __forceinline__ bool holds_anything(int first_col) const {
     const int row = place_.first_row + this->warp_row();
     return !p_.causal ||
            (kQueriesKept ? first_col < row + Geometry::kRowBlocks * 16 : row < first_col + kTile.cols_at_once);
   }
 
-  /// exp(scale * s - lse), or zero under the mask.
+  /// Replaces scores by exp(scale * s - lse), or by zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
     const float scale = p_.scale * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
-          // Subtracting first keeps large scores exact. TF32 products leave time for one multiply-add only.
+          // To subtract first keeps large scores exact. With TF32 products there is time for only one multiply-add.
           return exp2_approximate(k3xTf32 ? fmaf(score, scale, -lse) * kLog2E
                                           : fmaf(score, scale * kLog2E, -lse * kLog2E));
         });
@@ -117,13 +117,13 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
                            place_.lane, one);
   }
 
-  /// Stores the gradients where split warps have each seen a part of the streamed rows.
+  /// Stores the gradients if split warps have each seen a part of the streamed rows.
   __device__ __forceinline__ void finish_split_warps() const {
     static_assert(kTile.split_warps * kTile.kept_rows * kRowBytes <= Geometry::kStatistics,
                   "the tiles' memory holds the groups' sums");
     const bool forgets_scale = !kQueriesKept && injected(InjectedFault::kDkScale);
     const auto store = [&](const typename Geometry::Accumulator& sums, const GlobalMatrix<float>& matrix, float scale) {
-      __syncthreads();  // no warp reads the tiles, or the other sums, any more
+      __syncthreads();  // now no warp reads the tiles, or the sums of the previous call
       store_split_warps_sums<kHeadDim, kTile.kept_rows, kTile.split_warps, Geometry::kThreads>(
           sums, this->shared(), this->warp_split() * kTile.kept_rows + this->warp_row(), matrix, this->block(),
           place_.first_row, this->kept_extent(), [scale](int, int) { return scale; });
@@ -137,7 +137,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
   RowStats<Geometry> rows_;
 };
 
-/// Runs a CTA of a split pass, which makes dK and dV, or dQ.
+/// Runs a CTA of a split pass, which computes dK and dV, or dQ.
 template <bool k3xTf32, int kHeadDim, class Tile>
 __device__ __forceinline__ void run_split_backward_32bit(const BwdFp32Params& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);

@@ -12,21 +12,21 @@ namespace tbench::kernels::sm80 {
 template <class Element>
 struct BwdParams {
   GlobalMatrix<const Element> q, k, v, o, grad_o;
-  const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the preprocess kernel has left it
-  const float* delta;  // [batch, heads, seq_q]; null: each CTA computes what it needs
+  const float* lse;    // [batch, heads, seq_q]; kAtomicDq: to base 2, as computed by the preprocess kernel
+  const float* delta;  // [batch, heads, seq_q]; null: each CTA computes delta itself
   GlobalMatrix<Element> dq, dk, dv;
-  float* delta_out;       // delta, for the kernel that computes it
-  float* base_2_lse_out;  // kAtomic: lse * log2(e), from the preprocess kernel
-  float* dq_sums;  // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
+  float* delta_out;       // same as `delta`, for the kernel that writes it
+  float* base_2_lse_out;  // kAtomicDq: lse * log2(e), written by the preprocess kernel
+  float* dq_sums;  // kAtomicDq: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
   int heads, seq_q, seq_kv;
-  int query_blocks;  // 16-query blocks per head, as the sums are allocated
-  int kv_tiles;      // kSplit: CTAs per head with K/V tiles, before those with Q tiles
+  int query_blocks;  // 16-query blocks per head in dq_sums
+  int kv_tiles;      // kSplit: number of CTAs per head with K/V tiles; the CTAs with Q tiles follow them
   float scale;
   bool causal;
-  bool heads_first;  // kSplit: schedule_tile()
+  bool heads_first;  // kSplit: parameter of schedule_tile()
 };
 
-/// Loads and addresses of a CTA. Base of the main loop.
+/// Addresses of a CTA's tiles, and the loads into them. Base of the main loop.
 template <class Geometry>
 class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Element>> {
   using Element = typename Geometry::Element;
@@ -35,16 +35,16 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
   static constexpr bool kQueriesKept = Geometry::kQueriesKept;
 
  public:
-  /// First row of the warp's m-th 16, in the whole matrix.
+  /// First row of the warp's m-th block of 16 rows, as a row of the whole matrix.
   __device__ __forceinline__ int row(int m) const {
     return place_.first_row + (Geometry::row_block(place_.warp) + m) * 16;
   }
 
-  /// Addresses of the first (K or Q) and the second stationary tile, and of the step's dS.
+  /// Addresses of the first (K or Q) or second stationary tile and, below, of the step's dS.
   __device__ __forceinline__ std::uint32_t kept(int i) const { return kept_ + i * Geometry::kKeptBytes; }
   __device__ __forceinline__ std::uint32_t scores() const { return scores_ + score_stage_; }
   __device__ __forceinline__ char* scores_pointer() const { return shared_ + (scores_ - kept_) + score_stage_; }
-  /// Address at which a warp that shares its rows leaves the step's P.
+  /// Address to which a warp that shares its rows stores the step's P.
   __device__ __forceinline__ char* probabilities_pointer(int warp) const {
     return shared_ + Geometry::kProbabilities + warp * Geometry::kProbabilityBytes;
   }
@@ -67,18 +67,18 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
         statistics_{reinterpret_cast<float*>(shared + Geometry::kStatistics)},
         head_offset_{(batch() * p_.heads + head()) * p_.seq_q} {}
 
-  /// Batch and head of the CTA. kAtomic reads them from the grid, without a register.
+  /// Batch and head of the CTA. CTAs of kAtomicDq read them from the grid, without a register.
   __device__ __forceinline__ std::int64_t batch() const { return Geometry::kAtomic ? blockIdx.z : block_.batch(); }
   __device__ __forceinline__ std::int64_t head() const { return Geometry::kAtomic ? blockIdx.y : block_.head(); }
 
-  /// Address of the first tile (Q or K) of a stage; the second lies behind it.
+  /// Address of the first tile (Q or K) of a stage; the second tile follows it.
   __device__ __forceinline__ std::uint32_t streamed(int stage) const {
     return streamed_ + 2 * stage * Geometry::kStreamedBytes;
   }
-  /// The next step's dS lies in the other buffer.
+  /// Switches to the other buffer of dS for the next step.
   __device__ __forceinline__ void next_scores() { score_stage_ = Geometry::kScoreBytes - score_stage_; }
 
-  /// Stationary keys: lse, then delta, of a step's queries.
+  /// With stationary keys: lse, then delta, of a step's queries.
   __device__ __forceinline__ const float* statistics(int stage) const {
     return statistics_ + 2 * stage * kTile.streamed_rows;
   }
@@ -106,7 +106,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     cp_async_commit_group();
   }
 
-  /// Stationary queries: a thread keeps the statistics of its rows in registers, lse in base 2.
+  /// With stationary queries: loads the statistics of the thread's rows to registers, lse to base 2.
   __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     cp_async_wait_group<0>();
     __syncthreads();
@@ -121,12 +121,12 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
   }
 
-  /// Bytes from a row's start to the warp's part of the gradients' columns.
+  /// Byte offset of the warp's share of the gradients' columns in a row.
   __device__ __forceinline__ int gradient_offset() const {
     return Geometry::part(place_.warp) * Geometry::kGradientBlocks * 16;
   }
 
-  /// Writes a warp's sums, times `factor`, over the i-th stationary tile, which nothing reads any more.
+  /// Writes a warp's sums times `factor` to the memory of the i-th stationary tile, which is no longer needed.
   __device__ __forceinline__ void write_gradient(int i, const typename Geometry::Accumulator& sums,
                                                  float factor) const {
 #pragma unroll
@@ -145,7 +145,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
   }
 
-  /// Stores the gradient that the warps' write_gradient() calls have left.
+  /// Stores the gradient that the warps wrote with write_gradient() to global memory.
   __device__ __forceinline__ void store_gradient(int i, const GlobalMatrix<Element>& gradient) const {
     store_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads>(
         shared_ + i * Geometry::kKeptBytes, gradient.head(batch(), head()), gradient.row_stride, gradient.vectors,
@@ -164,7 +164,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
   }
 
-  /// Loads lse and delta of `kRows` queries, zero beyond the end.
+  /// Loads lse and delta of `kRows` queries, zeros from seq_q on.
   template <int kRows>
   __device__ __forceinline__ void load_statistics(int first_query, float* destination) const {
     for (int i = static_cast<int>(threadIdx.x); i < kRows; i += Geometry::kThreads) {

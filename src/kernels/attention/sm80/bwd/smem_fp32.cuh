@@ -12,16 +12,16 @@ namespace tbench::kernels::sm80 {
 struct BwdFp32Params {
   GlobalMatrix<const float> q, k, v, o, grad_o;
   const float* lse;  // [batch, heads, seq_q]
-  float* delta;      // [batch, heads, seq_q]; null: each CTA computes what it needs
+  float* delta;      // [batch, heads, seq_q]; null: each CTA computes delta itself
   GlobalMatrix<float> dq, dk, dv;
   int heads, seq_q, seq_kv;
-  int kv_tiles;  // kSplit: CTAs per head with K/V tiles, before those with Q tiles
+  int kv_tiles;  // kSplit: number of CTAs per head with K/V tiles; the CTAs with Q tiles follow them
   float scale;
   bool causal;
-  bool heads_first;  // schedule_tile()
+  bool heads_first;  // parameter of schedule_tile()
 };
 
-/// Loads and addresses of a CTA. Base of the main loop.
+/// Addresses of a CTA's tiles, and the loads into them. Base of the main loop.
 template <bool k3xTf32, class Geometry>
 class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
   using Sides = BwdOperands<Geometry, BwdFp32Params>;
@@ -32,9 +32,9 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
  public:
   __device__ __forceinline__ char* shared() const { return shared_; }
   __device__ __forceinline__ TileScheduler block() const { return block_; }
-  /// First row of the warp's m-th 16, in the whole matrix.
+  /// First row of the warp's m-th block of 16 rows, as a row of the whole matrix.
   __device__ __forceinline__ int row(int m) const { return place_.first_row + warp_row_ + m * 16; }
-  /// The warp's share of the streamed rows.
+  /// Index of the warp's share of the streamed rows.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(place_.warp);
   }
@@ -102,13 +102,13 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
     }
   }
 
-  /// [kRows] float32 of lse, then of delta.
+  /// Address of lse, kRows floats, which delta, kRows floats, follows.
   template <int kRows>
   __device__ __forceinline__ float* statistics(int stage) const {
     return reinterpret_cast<float*>(shared_ + Geometry::kStatistics) + 2 * stage * kRows;
   }
 
-  /// Stationary queries: a thread keeps the statistics of its rows in registers.
+  /// With stationary queries: loads the statistics of the thread's rows to registers.
   __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     __syncthreads();
     const float* const source = statistics<kTile.kept_rows>(0);
@@ -124,7 +124,7 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
   }
 
  private:
-  /// Loads lse and delta of `kRows` queries, zero beyond the end.
+  /// Loads lse and delta of `kRows` queries, zeros from seq_q on.
   template <int kRows>
   __device__ __forceinline__ void load_statistics(int first_query, int stage) const {
     float* const destination = statistics<kRows>(stage);

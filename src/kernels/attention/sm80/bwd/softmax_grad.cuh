@@ -1,5 +1,5 @@
-// The steps between the products of the backward pass, in every precision: from S to P and from dP to dS, in a warp's
-// registers, and the lse and delta of queries that these need.
+// The computations between the products of the backward pass, in every precision: from S to P and from dP to dS in a
+// warp's registers, with lse and delta of the queries.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -7,16 +7,17 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Stationary queries: lse and delta of a thread's rows, `lane / 4` and the row eight below, of each 16.
+/// lse and delta of a thread's rows with stationary queries. Of each block of 16 rows, a thread has row `lane / 4` and
+/// the row eight further.
 template <class Geometry>
 struct RowStats {
   float lse[Geometry::kRowBlocks][2], delta[Geometry::kRowBlocks][2];
 };
 
-/// s = probability(s, lse). Zero under the mask and, with stationary keys, for queries beyond the last, whose zeros
-/// times an Inf would be NaN. `row_of(m)`: row of the warp's m-th 16 in the matrix of all scores; `first_col`: its
-/// first column. With stationary keys lse belongs to the columns and starts at `col_lse`; otherwise it belongs to the
-/// rows.
+/// Computes s = probability(s, lse). Sets s to zero under the mask and, with stationary keys, for queries past the end,
+/// whose zeros times Inf would be NaN. `row_of(m)` returns the first row of the warp's m-th block of 16 rows in the
+/// matrix of all scores; `first_col` is the first column of `s` in it. With stationary keys lse belongs to the columns
+/// and starts at `col_lse`; otherwise it belongs to the rows.
 template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
 __device__ __forceinline__ void probabilities(const Parameters& p, const WarpCoord& place, typename Geometry::Scores& s,
                                               int first_col, const RowStats<Geometry>& rows, const float* col_lse,
@@ -46,7 +47,7 @@ __device__ __forceinline__ void probabilities(const Parameters& p, const WarpCoo
   }
 }
 
-/// dp = p * (dp - delta)
+/// Computes dp = p * (dp - delta).
 template <class Geometry>
 __device__ __forceinline__ void score_gradients(const typename Geometry::Scores& p, typename Geometry::Scores& dp,
                                                 const WarpCoord& place, const RowStats<Geometry>& rows,

@@ -1,10 +1,10 @@
-// Two warps that share their rows (BwdConfig::sharing_warps). Each computes half of their scores and holds half of
-// their gradients' columns, so that a fragment read from shared memory serves twice the products that one warp's 16
-// rows would give it. For the gradients each warp also reads the other's half of P and dS from shared memory. Both are
-// left operands, of which a lane holds the same elements in either warp.
+// Two warps that share their rows (BwdConfig::sharing_warps). Each warp computes half of the rows' scores and holds
+// half of the gradients' columns, so that a fragment read from shared memory serves twice as many products as with 16
+// rows per warp. For the gradients each warp also reads the other warp's half of P and dS from shared memory. Both are
+// left operands, and the same lane holds the same elements of an operand in both warps.
 //
-// The CTA's barrier before each step is the only guard of the buffers: P and dS of a step overwrite only data that was
-// read before it.
+// The CTA's barrier before each step is enough to protect the buffers: P and dS of a step overwrite only data that was
+// read before that barrier.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
@@ -13,8 +13,8 @@ namespace tbench::kernels::sm80 {
 
 __device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
 
-/// Each warp waits at a barrier of its own, at which the other only arrives. The first warp to come is thus not held up
-/// before it has used its own half.
+/// Each warp waits at its own barrier, at which the partner only arrives. A warp that is ahead can therefore use its
+/// own half before it waits.
 __device__ __forceinline__ void announce_scores(const WarpCoord& place) {
   named_barrier_arrive<2 * kWarpSize>(1 + partner(place.warp));
 }
@@ -22,8 +22,8 @@ __device__ __forceinline__ void await_partner(const WarpCoord& place) {
   named_barrier_sync<2 * kWarpSize>(1 + place.warp);
 }
 
-/// Calls function(m, n, bytes) for each 16 by 16 of a warp's scores: row block, first 8-column block, and offset of the
-/// lane's 16 bytes in the warp's P.
+/// Calls function(m, n, bytes) for each 16 by 16 block of a warp's scores, with its row block, its first 8-column
+/// block, and the offset of the lane's 16 bytes in the warp's P.
 template <class Geometry, class Function>
 __device__ __forceinline__ void for_each_operand(int lane, Function&& function) {
 #pragma unroll
@@ -35,7 +35,7 @@ __device__ __forceinline__ void for_each_operand(int lane, Function&& function) 
   }
 }
 
-/// Stores a warp's packed P where take_probabilities() finds it.
+/// Stores a warp's packed P to shared memory, from which the partner's take_probabilities() loads it.
 template <class Geometry>
 __device__ __forceinline__ void leave_probabilities(
     const std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2], const BwdSmem<Geometry>& tiles) {
@@ -59,7 +59,8 @@ __device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::
   });
 }
 
-/// Loads the partner's packed dS^T, columns from `first_col` on, from where store_scores() has put it for dQ.
+/// Loads the partner's packed dS^T, from column `first_col` on, from the buffer to which store_scores() wrote it for
+/// dQ.
 template <class Geometry>
 __device__ __forceinline__ void take_score_gradients(std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
                                                      const BwdSmem<Geometry>& tiles, int first_col) {

@@ -1,24 +1,24 @@
-// Products of a warp's fragments with tiles in shared memory, bf16 and fp16, which the forward and the backward kernels
-// consist of. A warp's rows come in blocks of 16, columns in blocks of 8; accumulators are float32.
+// Products of a warp's fragments with tiles in shared memory, in bf16 and fp16, for the forward and backward kernels. A
+// warp's rows are divided into blocks of 16, columns into blocks of 8; accumulators are float32.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// Offset of a lane in a tile with rows of `bytes` bytes, for a left operand, or for a right one that is stored as
-/// [inner, outer] and loaded transposed.
+/// Returns a lane's offset in a tile with rows of `bytes` bytes, for a left operand, or for a right operand that is
+/// stored as [inner, outer] and loaded transposed.
 __device__ __forceinline__ std::uint32_t row_major_offset(int lane, int bytes) {
   return lane % 16 * bytes + lane / 16 * 16;
 }
 
-/// Offset of a lane for a right operand stored as [outer, inner].
+/// Returns a lane's offset for a right operand stored as [outer, inner].
 __device__ __forceinline__ std::uint32_t column_major_offset(int lane, int bytes) {
   return (lane % 8 + lane / 16 * 8) * bytes + lane / 8 % 2 * 16;
 }
 
-/// sums += left right^T over the head_dim. Both are tiles of padded rows, [rows, head_dim] and [cols, head_dim]; `left`
-/// starts at the warp's rows.
+/// Computes sums += left right^T over head_dim. Both operands are tiles of padded rows, [rows, head_dim] and [cols,
+/// head_dim]; `left` starts at the warp's rows.
 template <class Element, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_by_transposed(float (&sums)[kRowBlocks][kColBlocks][4], int lane,
                                                        std::uint32_t left, std::uint32_t right) {
@@ -43,7 +43,7 @@ __device__ __forceinline__ void multiply_by_transposed(float (&sums)[kRowBlocks]
   }
 }
 
-/// Packs scores as the next product's left operand, in pairs of adjacent columns.
+/// Converts scores to the next product's left operand: packs pairs of adjacent columns.
 template <class Element, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlocks][4],
                                             std::uint32_t (&packed)[kRowBlocks][kColBlocks][2]) {
@@ -57,8 +57,8 @@ __device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlo
   }
 }
 
-/// sums += left right over kColBlocks * 8 rows and kDimBlocks * 8 columns of `right`, a tile [cols, head_dim] of padded
-/// rows. `left` are scores in the layout of their accumulators, packed in pairs.
+/// Computes sums += left right over kColBlocks * 8 rows and kDimBlocks * 8 columns of `right`, a tile [cols, head_dim]
+/// of padded rows. `left` holds scores in the layout of their accumulators, packed in pairs.
 template <class Element, int kHeadDim, int kRowBlocks, int kDimBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kDimBlocks][4], int lane,
                                             const std::uint32_t (&left)[kRowBlocks][kColBlocks][2],

@@ -1,23 +1,24 @@
-// Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `k3xTf32` selects one product of
-// rounded operands (an error of 2^-11 of each) or three (3xTF32). In 3xTF32 each operand is the sum of two TF32
-// numbers, big + small, accurate to 2^-23. The products of all parts are added except small * small, which is below
-// float32's rounding.
+// Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `k3xTf32` selects between one
+// product of rounded operands (each with a relative error of 2^-11) and three products (3xTF32). In 3xTF32 each operand
+// is the sum of two TF32 numbers, big + small, accurate to 2^-23. The products of all parts are added except small *
+// small, which is below float32's rounding error.
 //
-// The tensor cores' additions truncate: in an accumulator that many products go into, errors have one sign and grow
-// with their number. Sums of three products therefore start from zero, are of 32 terms at most, and are added to the
-// longer sum by an ordinary addition, which rounds to nearest. Products with small parts are 2^-11 of the others, so
-// the truncation of their sum does not matter, however long it is. With TF32 the rounding of operands is a far larger
-// error than any of these.
+// The tensor cores' additions truncate: if an accumulator receives many products, the errors have one sign and grow
+// with their number. 3xTF32 therefore sums at most 32 terms in an accumulator that starts from zero, and adds this sum
+// to the longer sum by an ordinary addition, which rounds to nearest. Products with small parts are 2^-11 of the
+// products of big parts, so the truncation of their sum does not matter, however long it is. With TF32 the rounding of
+// operands is a far larger error than all of these.
 //
-// Inf and NaN: a score, and an element of dQ, is the same as in a float32 product. The small parts, which are NaN for
-// an operand that is Inf or rounds to it, are left out where the sum of the big ones is not finite. Sums over keys or
-// queries that are rounded as they grow (add_exact_products) keep both in one accumulator and give NaN where float32
-// gives Inf: never a finite number. Two accumulators would cost one more instruction per matrix product there.
+// Inf and NaN: scores and elements of dQ are the same as in a float32 product. The small part is NaN for an operand
+// that is Inf or rounds to Inf. Products with small parts are therefore left out if the sum of the big parts' products
+// is not finite. Sums over keys or queries (add_exact_products) keep both kinds of products in one accumulator. Where
+// float32 yields Inf, they yield NaN, but never a finite number. Two accumulators would cost one more instruction per
+// matrix product there.
 //
-// A permutation of the instruction's inner extent saves all shuffles: any one serves, as long as both operands follow
-// it. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4) stand for the scores'
-// columns 2 l and 2 l + 1. These are the columns that the lane holds of the product that made the scores. The right
-// operand is then read from rows 2 l and 2 l + 1.
+// A permutation of the instruction's inner index makes shuffles unnecessary. Every permutation is correct if both
+// operands use it. If scores become a left operand, the inner indices l and l + 4 of a lane (l = lane % 4) stand for
+// the scores' columns 2 l and 2 l + 1. The lane already holds these columns as results of the product that computed the
+// scores. The right operand is then read from rows 2 l and 2 l + 1.
 #pragma once
 
 #include <cmath>
@@ -27,8 +28,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Four words of an operand: all words of a left one (16 by 8), or those that two adjacent right ones (8 by 8 each)
-/// have.
+/// A lane's four words of a left operand (16 by 8), or of two adjacent right operands (8 by 8 each).
 template <bool k3xTf32>
 struct Tf32Operand;
 template <>
@@ -38,7 +38,7 @@ struct Tf32Operand<false> {
 template <>
 struct Tf32Operand<true> {
   std::uint32_t big[4];
-  std::uint32_t small[4];  // not rounded: the tensor cores ignore at most one of the 12 bits that may be set
+  std::uint32_t small[4];  // not rounded to TF32: of the 12 bits that may be set, the tensor cores ignore at most one
 };
 
 template <bool k3xTf32>
@@ -53,7 +53,7 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand(float x0, float x1, f
   return operand;
 }
 
-/// Makes an operand of words from a tile in shared memory, which are TF32 numbers already if `kRounded`.
+/// Makes an operand from words of a tile in shared memory. If `kRounded`, the words are TF32 numbers already.
 template <bool k3xTf32, bool kRounded>
 __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand_from_tile(float x0, float x1, float x2, float x3) {
   static_assert(!(k3xTf32 && kRounded), "rounding loses the small parts");
@@ -64,23 +64,23 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand_from_tile(float x0, f
   }
 }
 
-/// Whether a CTA rounds the tiles that it streams to TF32 in shared memory. With split warps, few warps read the same
-/// rows, and each rounds what it reads.
+/// Whether a CTA rounds streamed tiles to TF32 in shared memory. With split warps, few warps read the same rows, and
+/// each warp rounds the fragments that it reads.
 template <bool k3xTf32, int kSplitWarps>
 constexpr bool kRoundsStreamedTiles = !k3xTf32 && kSplitWarps == 1;
 
-/// Rounds the elements of a tile that this thread copied. This rounds each element once, while rounding each fragment
-/// as it is read would round it once per warp and product that reads it. But nothing else overlaps it, and where warps
-/// divide a tile's rows among them rounding on reading takes less time.
+/// Rounds the elements of a tile that this thread copied. Each element is rounded only once, instead of once per warp
+/// and product that reads it. But no other work overlaps this rounding, so if warps divide a tile's rows among them, it
+/// is faster to round fragments as they are read.
 template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void round_own_elements(char* tile, bool vectors) {
   change_own_elements<float, kRows, kHeadDim, kThreads>(tile, tile, vectors,
                                                         [](float x) { return __uint_as_float(round_to_tf32(x)); });
 }
 
-/// Splits the elements of a tile that this thread copied into the two parts of the operands of three products: big
-/// parts in place, small parts in another tile. For operands that are read many times; splitting all of them would take
-/// twice the memory, which is too much.
+/// Splits the elements of a tile that this thread copied into the two parts that 3xTF32 multiplies: big parts in place,
+/// small parts in another tile. For operands that are read many times; to store all operands split would take twice the
+/// memory, which does not fit.
 template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool vectors) {
   change_own_elements<float, kRows, kHeadDim, kThreads>(tile, small, vectors,
@@ -88,7 +88,7 @@ __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool
   round_own_elements<kRows, kHeadDim, kThreads>(tile, vectors);
 }
 
-/// Loads four 8x4 matrices of float32. Lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x4 matrices of float32. Lane i passes the address of row i % 8 of matrix i / 8.
 template <bool k3xTf32, bool kRounded>
 __device__ __forceinline__ Tf32Operand<k3xTf32> load_operand(std::uint32_t address) {
   std::uint32_t r[4];
@@ -97,7 +97,7 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> load_operand(std::uint32_t addre
                                                  __uint_as_float(r[3]));
 }
 
-/// Loads an operand from two tiles that split_own_elements() has made, `small_parts` bytes apart.
+/// Loads an operand from the two tiles that split_own_elements() wrote, `small_parts` bytes apart.
 __device__ __forceinline__ Tf32Operand<true> load_split_operand(std::uint32_t address, int small_parts) {
   Tf32Operand<true> operand;
   ldmatrix_x4(operand.big, address);
@@ -105,8 +105,8 @@ __device__ __forceinline__ Tf32Operand<true> load_split_operand(std::uint32_t ad
   return operand;
 }
 
-/// c[m][first + i] += left[m].*kPart right, for every m and the two right operands i. Adjacent instructions write
-/// different sums.
+/// Computes c[m][first + i] += left[m].*kPart right for every m and the two right operands i. Adjacent instructions
+/// write different sums.
 template <auto kPart, class Operand, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks][4], int first,
                                               const Operand (&left)[kRowBlocks], const std::uint32_t (&right)[4]) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks]
   }
 }
 
-/// c += other, whose first column block is c's `first`.
+/// Computes c += other. The first column block of `other` is added to column block `first` of c.
 template <int kRowBlocks, int kColBlocks, int kOtherColBlocks>
 __device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4], int first,
                                     const float (&other)[kRowBlocks][kOtherColBlocks][4]) {
@@ -131,8 +131,9 @@ __device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4], int f
   }
 }
 
-/// c += small, the products with small parts, where c, the products of the big ones, is finite. Otherwise c is the
-/// result already, and small is NaN as a rule, or of any sign: the small part of an infinite operand is Inf - Inf.
+/// Adds the products with small parts, `small`, to finite elements of c, the sums of products of big parts. A
+/// non-finite element of c is already the result, and `small` is then usually NaN or has a meaningless sign, because
+/// the small part of an infinite operand is Inf - Inf.
 template <int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void add_to_finite(float (&c)[kRowBlocks][kColBlocks][4],
                                               const float (&small)[kRowBlocks][kColBlocks][4]) {
@@ -148,8 +149,8 @@ __device__ __forceinline__ void add_to_finite(float (&c)[kRowBlocks][kColBlocks]
   }
 }
 
-/// c[m][first] and c[m][first + 1] += the sum of a[i][m] b[i] over a few i. The tensor cores make the sum, the products
-/// with small parts before the others, and it is rounded to nearest as it is added.
+/// Adds the sum of a[i][m] b[i] over at most four i to c[m][first] and c[m][first + 1]. The tensor cores compute the
+/// sum, beginning with the products with small parts; its addition to c rounds to nearest.
 template <int kSteps, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBlocks][4], int first,
                                                    const Tf32Operand<true> (&a)[kSteps][kRowBlocks],
@@ -164,12 +165,13 @@ __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBl
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) multiply_pair<&Tf32Operand<true>::big>(sums, 0, a[i], b[i].big);
   add(c, first, sums);
-  // These sums do not depend on each other: without this barrier, loads for many of them move ahead and take registers.
+  // The sums of successive calls are independent. Without this barrier, the compiler moves loads for many of them
+  // ahead, which takes registers.
   __syncwarp();
 }
 
-/// c += the sum over `kInner` steps of 8 of the inner extent of left(m, step) right(n, step): functions that give the
-/// operands of row block m, and of column blocks n and n + 1.
+/// Computes c += the sum of left(m, step) right(n, step) over `kInner` steps of 8 inner elements each. The functions
+/// return the operands of row block m and of column blocks n and n + 1.
 template <bool k3xTf32, int kInner, int kRowBlocks, int kColBlocks, class Left, class Right>
 __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks][4], const Left& left,
                                                const Right& right) {
@@ -196,8 +198,8 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
     }
     add_to_finite(c, small);
   } else {
-    // The loop is not unrolled further: loads moved to the front of a longer body take registers that the accumulators
-    // need.
+    // The loop is not unrolled further: in a longer body, loads move to the front and take registers that the
+    // accumulators need.
 #pragma unroll 4
     for (int step = 0; step < kInner; ++step) {
       Tf32Operand<false> a[kRowBlocks];
@@ -211,19 +213,20 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
   }
 }
 
-/// Byte offset of a lane in a tile with rows of `bytes` bytes, for load_operand() of a left operand stored as [row,
-/// inner].
+/// Returns a lane's byte offset in a tile with rows of `bytes` bytes, for load_operand() of a left operand stored as
+/// [row, inner].
 __device__ __forceinline__ std::uint32_t left_offset(int lane, int bytes) {
   return static_cast<std::uint32_t>(lane % 16 * bytes + lane / 16 * kVectorBytes);
 }
-/// Byte offset of a lane for two right operands, columns 0 to 7 and 8 to 15, stored as [column, inner].
+/// Returns a lane's byte offset for two right operands, columns 0 to 7 and 8 to 15, stored as [column, inner].
 __device__ __forceinline__ std::uint32_t right_offset(int lane, int bytes) {
   return static_cast<std::uint32_t>((lane % 8 + lane / 16 * 8) * bytes + lane / 8 % 2 * kVectorBytes);
 }
 
-/// scores += left right^T, both stored as [row, head_dim] in shared memory. `left` and `right` are addresses that
-/// include left_offset() and right_offset(). `kRounded`: right's elements are TF32 numbers; left's always are unless
-/// `k3xTf32`. `kSmallParts`: bytes from left's big parts to its small ones, or zero if it is not split.
+/// Computes scores += left right^T. Both operands are stored as [row, head_dim] in shared memory; the addresses `left`
+/// and `right` include left_offset() and right_offset(). If `kRounded`, the elements of `right` are TF32 numbers; those
+/// of `left` are TF32 numbers unless `k3xTf32`. `kSmallParts` is the distance in bytes from the big parts of `left` to
+/// its small parts, or 0 if `left` is not split.
 template <bool k3xTf32, bool kRounded, int kHeadDim, int kSmallParts = 0, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {
@@ -242,19 +245,19 @@ __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBl
 }
 
 /// Loads two right operands of a product whose inner extent is the rows of a tile: columns 0 to 7 and 8 to 15 at
-/// `rows`, which points to the lane's column in row 2 (lane % 4). Loads are single words: pairs of columns would halve
-/// the loads, but leave registers in an order that costs more moves than that.
+/// `rows`, which points to the lane's column in row 2 (lane % 4). Loads are single words: loads of column pairs would
+/// be half as many, but would leave registers in an order that costs more moves than they save.
 template <bool k3xTf32, bool kRounded, int kHeadDim>
 __device__ __forceinline__ Tf32Operand<k3xTf32> load_rows(const char* rows) {
   const float* const even = reinterpret_cast<const float*>(rows);
   const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
   return to_operand_from_tile<k3xTf32, kRounded>(even[0], odd[0], even[8], odd[8]);
 }
-/// Byte offset of a lane for load_rows().
+/// Returns a lane's byte offset for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
 
-/// sums += scores rows, with `rows` stored as [scores' column, head_dim], a pointer that includes rows_offset().
-/// `kRounded`: the rows' elements are TF32 numbers.
+/// Computes sums += scores rows. `rows` is stored as [column of scores, head_dim]; the pointer includes rows_offset().
+/// If `kRounded`, the elements of `rows` are TF32 numbers.
 template <bool k3xTf32, bool kRounded, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                                 const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
@@ -291,7 +294,7 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
   }
 }
 
-/// Stores the rows of one warp's blocks that are below `rows`, times factor(m, half).
+/// Stores the rows of one warp's blocks times factor(m, half), except for rows from `rows` on.
 template <int kHeadDim, int kRowBlocks, class Factor>
 __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                            const GlobalMatrix<float>& matrix, TileScheduler place, int first_row,

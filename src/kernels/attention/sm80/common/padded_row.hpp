@@ -1,4 +1,4 @@
-// Rows of tiles in shared memory. They are padded by 16 bytes, see common/smem_tile.cuh.
+// Rows of tiles in shared memory, which are padded by 16 bytes (see common/smem_tile.cuh).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 // Split warps, for a grid that is too small to fill the GPU: groups of warps of a CTA share the same rows and divide
-// the rows that the CTA streams. Each group has sums of its own, in float32 for every storage type. They are added at
-// the end, through the memory of the tiles, in the order of the groups, so that the bits are the same in every run.
+// the rows that the CTA streams. Each group has its own sums, in float32 for every storage type. They are added at the
+// end, through the memory of the tiles and in the order of the groups, so that results are bitwise identical in every
+// run.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Share of a warp, among `kWarps` warps in `kSplitWarps` groups: of the CTA's rows, and below of the streamed rows.
+/// Returns the index of a warp's share of the CTA's rows, among `kWarps` warps in `kSplitWarps` groups, and below of
+/// its share of the streamed rows.
 template <int kWarps, int kSplitWarps>
 __device__ __forceinline__ int row_warp(int warp) {
   return kSplitWarps == 1 ? warp : warp % (kWarps / kSplitWarps);
@@ -21,12 +23,12 @@ __device__ __forceinline__ int split_of_warp(int warp) {
   return kSplitWarps == 1 ? 0 : warp / (kWarps / kSplitWarps);
 }
 
-/// Combines the softmax over keys of which each group has seen a part. A lane's share of a row is its sum of exp2(scale
-/// * (score - reference)); a group that saw none of the row's keys has a reference of -infinity and sums of 0. Sets the
-/// factors by which each group has to multiply its part of O, so that the parts add up to O. Calls done(row, reference,
-/// sum) with the whole row's values for the warp's rows, in each of the four lanes of a row. `statistics` holds
-/// [kSplitWarps, kRows], whose old contents nothing reads any more; `warp_row` is the first of the warp's rows in the
-/// CTA. All threads of the CTA take part.
+/// Combines the groups' softmax statistics; each group has seen a part of the keys. `sum` is a lane's part of a row's
+/// sum of exp2(scale * (score - reference)). A group that saw none of the row's keys has a reference of -infinity and
+/// sums of 0. Sets the factors by which each group has to multiply its part of O, so that the parts add up to O. Calls
+/// done(row, reference, sum) with the whole row's values for the warp's rows, in each of the four lanes of a row.
+/// `statistics` is a buffer [kSplitWarps, kRows] in shared memory whose previous contents are no longer needed;
+/// `warp_row` is the first of the warp's rows in the CTA. All threads of the CTA take part.
 template <int kRows, int kSplitWarps, int kRowBlocks, class Done>
 __device__ __forceinline__ void combine_split_warps(const float (&reference)[kRowBlocks][2],
                                                     float (&sum)[kRowBlocks][2], float scale, int group, int warp_row,
@@ -77,9 +79,10 @@ __device__ __forceinline__ void store_4(Element* destination, float4 x, bool vec
   }
 }
 
-/// Stores the CTA's rows [first_row, first_row + kRows) that are below `rows`: the groups' sums, each times its
-/// factor(m, half). `partials` is [kSplitWarps, kRows, head_dim] with padded rows, whose old contents nothing reads any
-/// more; `own_row` is the first of this warp's rows there. All threads of the CTA take part.
+/// Stores rows [first_row, first_row + kRows) of the CTA, except for rows from `rows` on: the total of the groups'
+/// sums, each times its factor(m, half). `partials` is a buffer [kSplitWarps, kRows, head_dim] with padded rows whose
+/// previous contents are no longer needed; `own_row` is the first of this warp's rows in it. All threads of the CTA
+/// take part.
 template <int kHeadDim, int kRows, int kSplitWarps, int kThreads, int kRowBlocks, class Element, class Factor>
 __device__ __forceinline__ void store_split_warps_sums(const float (&sums)[kRowBlocks][kHeadDim / 8][4], char* partials,
                                                        int own_row, const GlobalMatrix<Element>& matrix,

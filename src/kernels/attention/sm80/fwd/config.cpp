@@ -8,7 +8,8 @@ namespace {
 constexpr int kWarpSize = 32;
 constexpr std::size_t kWorkspaceAlignment = 256;
 
-// Maximum of keys up to which groups of warps divide the keys better than CTAs, whose sums cross memory.
+// Maximum number of keys for which it is faster to divide the keys among groups of warps than among CTAs, whose sums
+// pass through global memory.
 constexpr std::int64_t kFewKeysToSplit = 1024;
 constexpr std::int64_t kMinKeysPerSplit = 256;
 
@@ -25,7 +26,7 @@ SplitKv forward_split_kv(const AttentionShape& shape, const DeviceLimits& limits
   const bool few_tiles = tiles * (shape.causal ? 1 : 2) <= limits.multiprocessors;
   if (head_dim > 128 || shape.seq_kv <= kFewKeysToSplit || !few_tiles) return {};
   const std::int64_t at_once = std::int64_t{limits.multiprocessors} * tile.blocks_per_multiprocessor;
-  // With a causal mask a tile sees half of the keys on average, and its last part is half full on average.
+  // With a causal mask a tile sees on average half of the keys, and its last part is half full.
   const std::int64_t keys = shape.causal ? block_count(tiles * shape.seq_kv / 2, at_once - tiles / 2)
                                          : block_count(shape.seq_kv, at_once / tiles);
   const std::int64_t part = std::max(block_count(keys, tile.rows) * tile.rows, kMinKeysPerSplit);

@@ -1,5 +1,5 @@
 // Configs of the sm80 forward kernels in all precisions: tiles, shared memory, launches and workspace (pure host
-// functions). heuristics/sm80_fwd.hpp selects one. Declares the launch itself, too.
+// functions). heuristics/sm80_fwd.hpp selects a config. Also declares the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,22 +14,22 @@
 
 namespace tbench::kernels::sm80 {
 
-/// A literal type, so that a kernel takes it as a template parameter.
+/// Tile sizes and shared memory of a forward kernel. A literal type, so that kernels can use it in constant
+/// expressions.
 struct FwdConfig {
   int rows{};          // queries per CTA
   int cols{};          // keys per step
-  int warps{};         // each takes rows / (warps / groups) queries
+  int warps{};         // each warp takes rows / (warps / split_warps) queries
   int split_warps{1};  // groups of warps that share the same queries and divide the keys of a step
-  int stages{1};       // stages of K and of V: with 2, a step's loads have the whole step before to arrive
-  int query_parts{
-      1};  // Q tiles in shared memory: with 2, one for the big parts of the elements and one for the small ones
+  int stages{1};       // stages of K and of V; with 2, a step's loads have the duration of the preceding step to arrive
+  int query_parts{1};  // Q tiles in shared memory; 2 if the elements' big and small parts have a tile each (3xTF32)
   int blocks_per_multiprocessor{};
-  bool split_kv{};  // a CTA sees a part of a row's keys and leaves its sums for the combine kernel
+  bool split_kv{};  // each CTA processes a part of a row's keys and leaves its sums for the combine kernel
   bool operator==(const FwdConfig&) const = default;
 };
 
-/// Long sequences: as many queries per warp as registers allow, so that a fragment of K or V read from shared memory
-/// serves two products. (Kernels reach configs through types because nvcc 13.0 cannot name a kernel whose template
+/// For long sequences: as many queries per warp as registers allow, so that a fragment of K or V read from shared
+/// memory serves two products. (Kernels take configs as types, because nvcc 13.0 cannot name a kernel whose template
 /// argument is a struct's value.)
 struct FwdM128N64 {
   static constexpr FwdConfig tile(int head_dim) {
@@ -38,8 +38,8 @@ struct FwdM128N64 {
   }
 };
 
-/// Half as many queries per CTA and twice as many CTAs: for problems with too few long tiles to fill the GPU, and for
-/// short causal ones, where half of a long tile on the diagonal is masked.
+/// Half as many queries per CTA as FwdM128N64 and twice as many CTAs. For problems with too few 128-row tiles to fill
+/// the GPU, and for short causal problems, in which half of a 128-row tile on the diagonal is masked.
 struct FwdM64N64 {
   static constexpr FwdConfig tile(int head_dim) {
     return {.rows = 64,
@@ -50,9 +50,9 @@ struct FwdM64N64 {
   }
 };
 
-/// Groups of warps for the same queries divide the keys of a step. For problems with so few short tiles that each has
-/// an SM to itself and the chain of a warp's steps is all the time. Fewer queries per CTA mean more CTAs, but a key in
-/// shared memory serves fewer queries. Up to head_dim 128.
+/// Groups of warps for the same queries divide the keys of a step. For problems with so few 64-row tiles that each has
+/// an SM to itself and the sequence of a warp's steps determines the time. Fewer queries per CTA mean more CTAs, but a
+/// key in shared memory serves fewer queries. Up to head_dim 128.
 template <int kRows>
 struct FwdWarpSplit {
   static_assert(kRows == 64 || kRows == 32 || kRows == 16);
@@ -67,7 +67,7 @@ struct FwdWarpSplit {
   }
 };
 
-/// Short tiles, each computed by several CTAs that divide its keys (split-KV). For few Q tiles and many keys. Up to
+/// 64-row tiles, each computed by several CTAs that divide its keys (split-KV). For few Q tiles and many keys, up to
 /// head_dim 128.
 struct FwdSplitKv {
   static constexpr FwdConfig tile(int head_dim) {
@@ -82,20 +82,20 @@ struct FwdSplitKv {
 }
 
 /// Division of a problem's keys among CTAs: `num_splits` CTAs per Q tile, the i-th of which takes keys [i * keys, (i +
-/// 1) * keys). `keys` is a multiple of a tile's queries, so that a causal mask leaves a CTA keys for all of its queries
-/// or for none.
+/// 1) * keys). `keys` is a multiple of a tile's queries, so that with a causal mask either all or none of a CTA's
+/// queries see keys of its part.
 struct SplitKv {
   int num_splits{1};
-  int keys{};  // 0: all of them
+  int keys{};  // keys per part; 0: all keys
   bool operator==(const SplitKv&) const = default;
 };
 
-/// Returns the division of a problem's keys into so many parts that about all CTAs with work run at once. There is one
-/// part, no division, if Q tiles exceed the SMs (half of the SMs without a mask, where all tiles have equal work) or
-/// keys are few.
+/// Returns a division of the keys into so many parts that about all CTAs with work run at the same time. There is only
+/// one part if keys are few, or if there are more Q tiles than SMs (without a mask, when all tiles have equal work,
+/// more than half as many).
 [[nodiscard]] SplitKv forward_split_kv(const AttentionShape& shape, const DeviceLimits& limits);
 
-/// Byte sizes of the float32 parts that the CTAs of a divided problem leave.
+/// Byte sizes of the float32 partial results that the CTAs leave if keys are divided.
 struct FwdWorkspace {
   std::size_t o_bytes{};    // [batch, heads, num_splits, seq_q, head_dim], rounded up to 256 bytes
   std::size_t lse_bytes{};  // [batch, heads, num_splits, seq_q]
@@ -103,16 +103,16 @@ struct FwdWorkspace {
 };
 [[nodiscard]] FwdWorkspace forward_workspace(const AttentionShape& shape, SplitKv split_kv);
 
-/// Launch with Q tiles times heads times sequences times `num_splits` CTAs.
+/// Returns a launch with `num_splits` CTAs per Q tile, head and sequence.
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, int num_splits = 1);
 
-/// Launch of the combine kernel, in which each thread takes `kCombineElements` adjacent elements of a row.
+/// Threads per CTA of the combine kernel, and adjacent elements of a row per thread.
 constexpr int kCombineThreads = 128;
 constexpr int kCombineElements = 4;
 [[nodiscard]] Launch forward_combine_launch(const AttentionShape& shape);
 
-/// TF32, long sequences: 32 queries per warp. Two stages, and K/V tiles as large as shared memory allows with two CTAs
-/// per SM.
+/// For long sequences in TF32: 32 queries per warp. The number of stages and the K/V tiles are as large as shared
+/// memory allows with two CTAs per SM.
 struct FwdFp32Long {
   static constexpr FwdConfig tile(int head_dim) {
     return {.rows = 128,
@@ -123,9 +123,9 @@ struct FwdFp32Long {
   }
 };
 
-/// Half as many queries per CTA, for problems with too few long tiles to fill the GPU, and for all `k3xTf32` problems.
-/// Three products need registers for their own sums and for both parts of operands, so a warp takes 16 queries, and 32
-/// keys at once.
+/// Half as many queries per CTA as FwdFp32Long. For problems with too few 128-row tiles to fill the GPU, and for all
+/// `k3xTf32` problems. Three products need registers for their own sums and for both parts of operands, so a warp takes
+/// only 16 queries and 32 keys at a time.
 template <bool k3xTf32>
 struct FwdFp32Short {
   static constexpr FwdConfig tile(int head_dim) {
@@ -145,9 +145,9 @@ struct FwdFp32Short {
   }
 };
 
-/// Several warps for the same queries, each with its share of the keys. For problems with so few short tiles that the
-/// chain of a warp's products is all the time. Fewer queries per CTA mean more CTAs, but a key in shared memory serves
-/// fewer queries.
+/// Several warps for the same queries, each with its share of the keys. For problems with so few 64-row tiles that the
+/// sequence of a warp's products determines the time. Fewer queries per CTA mean more CTAs, but a key in shared memory
+/// serves fewer queries.
 template <bool k3xTf32, int kRows>
 struct FwdFp32WarpSplit {
   static_assert(kRows == 64 || kRows == 32 || (kRows == 16 && !k3xTf32));
@@ -178,23 +178,23 @@ struct FwdFp32WarpSplit {
 
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, FwdConfig tile);
 
-/// Names of the configs of a forward pass, the structs of either width.
+/// Names of the forward configs. A name stands for the config of 16-bit or of 32-bit elements, depending on the
+/// precision.
 enum class FwdConfigId { kM128N64, kM64N64, kWarpSplitM64, kWarpSplitM32, kWarpSplitM16, kSplitKv };
 
-/// Returns the tiles that a config has in the precision and head_dim of a problem, and the bytes of shared memory of a
-/// CTA.
+/// Returns a config for the precision and head_dim of `problem` and, below, the shared memory of a CTA in bytes.
 [[nodiscard]] FwdConfig forward_tile(const AttentionProblem& problem, FwdConfigId tiles);
 [[nodiscard]] std::size_t forward_tile_bytes(const AttentionProblem& problem, FwdConfigId tiles);
 
-/// Plan of a forward pass in any precision: made once per launch, and all that the launch needs to know.
+/// Plan of a forward pass in any precision.
 struct FwdPlan {
   FwdConfigId tiles{};
   SplitKv split_kv{};
   std::size_t workspace_bytes{};
 };
 
-/// Launches the planned forward kernels on `stream` without synchronising. One unit per precision defines it
-/// (CMakeLists.txt), so that the instances compile in parallel.
+/// Launches the planned forward kernels on `stream` without synchronising. One translation unit per precision defines
+/// an instance (CMakeLists.txt), so that the instances compile in parallel.
 /// @param problem  a problem of precision kPrecision
 /// @param plan     the plan of `problem` for the current device
 /// @throws         cuda::CudaError

@@ -1,10 +1,10 @@
-// Forward pass, bf16 and fp16. One CTA owns a Q tile of one head and walks over its keys and values, or over a part of
-// them (sm80/fwd/split_kv_combine.cuh), last tile first: tiles that need a mask come first, and a loop without masks
-// follows. Scores never leave the registers: the accumulators of S = Q K^T are the left operand of O += P V as they
-// stand.
+// Forward pass, bf16 and fp16. One CTA owns a Q tile of one head and iterates over the head's K/V tiles, or over a part
+// of them (sm80/fwd/split_kv_combine.cuh), last tile first: tiles that need a mask come first, and a loop without masks
+// follows. Scores never leave the registers: the accumulators of S = Q K^T have the layout of the left operand of O +=
+// P V.
 //
-// With one stage of K and of V, V of a step is loaded during Q K^T, and K of the next step during P V; the second CTA
-// of the SM computes while this one waits. With two stages a step's loads have the whole step before.
+// With one stage of K and of V, a step's V is loaded during Q K^T, and the next step's K during P V; the SM's second
+// CTA computes while this CTA waits. With two stages a step's loads overlap the whole preceding step.
 #pragma once
 
 #include <cmath>
@@ -56,7 +56,7 @@ class FwdMainloop {
     const Element* const v = p_.v.head(batch, head);
     int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
     if constexpr (kTile.split_kv) {
-      if (first_step() * kTile.cols >= last_col) return;  // the mask hides all keys of the part
+      if (first_step() * kTile.cols >= last_col) return;  // the mask hides all keys of this CTA's part
       last_col = min(last_col, first_step() * kTile.cols + p_.splits.keys);
     }
     const int steps = (last_col + kTile.cols - 1) / kTile.cols;
@@ -81,20 +81,20 @@ class FwdMainloop {
   }
 
  private:
-  // Statistics of split warps at the end: the groups' sums from the start, then [groups, rows] of a row's reference and
-  // sum.
+  // Byte offset of the split warps' row statistics, [groups, rows] pairs of reference and sum. At the end of the kernel
+  // they follow the groups' sums, which start at offset 0.
   static constexpr int kStatistics = kTile.split_warps * kTile.rows * row_bytes<float>(kHeadDim);
   static_assert(kTile.split_warps == 1 ||
                     kStatistics + kTile.split_warps * kTile.rows * static_cast<int>(sizeof(float2)) <=
                         kTile.rows * kRowBytes + 2 * kTile.stages * kStageBytes,
                 "the tiles' memory holds the groups' sums");
 
-  /// The warp's share of a step's keys, and its first column.
+  /// Index of the warp's share of a step's keys and, below, the share's first column.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize);
   }
   __device__ __forceinline__ int warp_col() const { return warp_split() * kWarpCols; }
-  /// Split-KV: the CTA's part of the keys, and its first step.
+  /// Split-KV: index of the CTA's part of the keys and, below, the part's first step.
   __device__ __forceinline__ int split() const { return static_cast<int>(blockIdx.z) % p_.splits.num_splits; }
   __device__ __forceinline__ int first_step() const {
     return kTile.split_kv ? split() * (p_.splits.keys / kTile.cols) : 0;
@@ -114,7 +114,7 @@ class FwdMainloop {
   template <bool kMasked>
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
     cp_async_wait_group<0>();
-    // K has arrived, and no warp reads V of the step before any more.
+    // After this barrier K has arrived, and no warp still reads V of the preceding step.
     if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
@@ -128,7 +128,7 @@ class FwdMainloop {
       load_step<kMasked>(v_tile_, v, p_.v, step);
       multiply_scores(s);
       cp_async_wait_group<0>();
-      __syncthreads();  // V has arrived, and no warp reads K any more
+      __syncthreads();  // V has arrived, and no warp still reads K
       if (step > first_step()) load_step<false>(k_tile_, k, p_.k, step - 1);
     }
     if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
@@ -159,19 +159,19 @@ class FwdMainloop {
     }
   }
 
-  /// Scale of scores as exponents to base 2.
+  /// Factor that makes exponents to base 2 of scores.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
-  /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
-  /// scores, but not the latest. It moves, and O and the sum are rescaled, only if some row of the warp exceeds its own
-  /// by a factor of 2^kSlack, which is rare after the first steps. Nothing is lost, because references cancel at the
-  /// end.
+  /// Computes exp2(scale * (s - row_max)) as operands and adds them to the sums. A row's row_max_ is an earlier maximum
+  /// of its scores, updated lazily: it rises, and O and the sum are rescaled, only if the exponentials of some row of
+  /// the warp would exceed 2^kSlack, which is rare after the first steps. Accuracy does not suffer, because row_max_
+  /// cancels at the end.
   template <bool kMasked>
   __device__ __forceinline__ void softmax(const float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
-    constexpr float kSlack = 8.0f;  // 2^8 times a probability of 1 is far from any format's limit
+    constexpr float kSlack = 8.0f;  // 2^8 is far below the largest number of every format
     const float scale = exponent_scale();
     float maximum[kRowBlocks][2];
     bool risen = false;
@@ -193,7 +193,7 @@ class FwdMainloop {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        // The row has seen no key yet: any finite shift avoids -infinity - (-infinity).
+        // If the row has seen no key yet, any finite shift avoids -infinity - (-infinity).
         const float shift = (kMasked && row_max_[m][half] == -INFINITY ? 0.0f : row_max_[m][half]) * scale;
 #pragma unroll
         for (int n = 0; n < kColBlocks; ++n) {
@@ -225,7 +225,7 @@ class FwdMainloop {
     }
   }
 
-  /// Stores O divided by the sum, through the Q tile, which nothing reads any more, and lse.
+  /// Stores lse, and O divided by the sum. O passes through the memory of the Q tile, which is no longer needed.
   __device__ __forceinline__ void finish(std::int64_t batch, std::int64_t head) {
     __syncthreads();
     float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
@@ -252,11 +252,11 @@ class FwdMainloop {
                                                         first_row_, p_.seq_q);
   }
 
-  /// Stores O and lse where split warps have each seen a part of a row's keys.
+  /// Stores O and lse if split warps have each seen a part of a row's keys.
   __device__ __forceinline__ void finish_split_warps(std::int64_t batch, std::int64_t head) {
     float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
     float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
-    __syncthreads();  // no warp reads the tiles any more
+    __syncthreads();  // after this barrier no warp reads the tiles
     float factor[kRowBlocks][2];
     combine_split_warps<kTile.rows, kTile.split_warps>(
         row_max_, sum_, exponent_scale(), warp_split(), warp_row(), lane_, statistics, factor,
@@ -271,7 +271,7 @@ class FwdMainloop {
         [&](int m, int half) { return factor[m][half]; });
   }
 
-  /// Stores O divided by the sum, and lse, of the CTA's part of the keys to the workspace.
+  /// Stores O divided by the sum, and lse, for the CTA's part of the keys, to the workspace.
   __device__ __forceinline__ void finish_split(std::int64_t batch, std::int64_t head) const {
     const std::int64_t first = ((batch * p_.heads + head) * p_.splits.num_splits + split()) * p_.seq_q + first_row_;
 #pragma unroll
@@ -296,7 +296,7 @@ class FwdMainloop {
   const FwdParams<Element>& p_;
   std::uint32_t q_tile_, k_tile_, v_tile_;
   char* shared_;
-  int row_warp_, lane_;  // row_warp_: the warp's share of the CTA's rows
+  int row_warp_, lane_;  // row_warp_: index of the warp's share of the CTA's rows
   int first_row_;
   int stage_ = 0;  // offset of this step's K and V from the first stage: 0 or kStageBytes
   float o_[kRowBlocks][kDimBlocks][4] = {};

@@ -1,9 +1,9 @@
-// Forward pass, float32 storage, with the loop of sm80/fwd/kernel_16bit.cuh: one CTA owns a Q tile of one head and
-// takes its keys and values last tile first, with one or two stages of K and V. The products are in
+// Forward pass, float32 storage, with the same loop as sm80/fwd/kernel_16bit.cuh: one CTA owns a Q tile of one head and
+// takes the head's K/V tiles last tile first, with one or two stages of K and V. The products are in
 // sm80/common/mma_tf32.cuh.
 //
-// A warp takes 32 queries where registers allow. A fragment of K or V then serves two products, and shared memory,
-// which delivers one fragment in the time of about two products, does not limit them.
+// A warp takes 32 queries if registers allow. A fragment of K or V then serves two products. Shared memory delivers one
+// fragment in the time of about two products and therefore does not limit the speed.
 #pragma once
 
 #include <cmath>
@@ -74,19 +74,20 @@ class FwdFp32Mainloop {
   using Scores = float[kRowBlocks][kColBlocks][4];
   static constexpr bool kRounded = kRoundsStreamedTiles<k3xTf32, kTile.split_warps>;
   static_assert(kTile.query_parts == (k3xTf32 ? 2 : 1), "every step reads the queries: they are split once");
-  static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // byte offsets of tiles
+  static constexpr int kSmallQueries =
+      (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // byte offsets of tiles, also below
   static constexpr int kKeys = kTile.query_parts * kTile.rows * kRowBytes;
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static constexpr int kValues = kKeys + kTile.stages * kStageBytes;
-  // Statistics of split warps at the end: the groups' sums from the start, then [groups, rows] of a row's maximum and
-  // sum.
+  // Byte offset of the split warps' row statistics, [groups, rows] pairs of maximum and sum. At the end of the kernel
+  // they follow the groups' sums, which start at offset 0.
   static constexpr int kStatistics = kTile.split_warps * kTile.rows * kRowBytes;
   static_assert(kTile.split_warps == 1 ||
                     kStatistics + kTile.split_warps * kTile.rows * static_cast<int>(sizeof(float2)) <=
                         kValues + kTile.stages * kStageBytes,
                 "the tiles' memory holds the groups' sums");
 
-  /// The warp's share of a step's keys, and its first column.
+  /// Index of the warp's share of a step's keys and, below, the share's first column.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize);
   }
@@ -107,13 +108,13 @@ class FwdFp32Mainloop {
 
   template <bool kMasked>
   __device__ __forceinline__ void advance(int step) {
-    // Above the diagonal of all the warp's queries there is nothing to compute.
+    // If the causal mask hides all of the warp's keys from all of its queries, the warp skips the step's products.
     const bool active =
         !kMasked || !p_.causal || step * kTile.cols + warp_col() < first_row_ + warp_row_ + kRowBlocks * 16;
     cp_async_wait_group<0>();
     round_step(kKeys + stage_, p_.k);
     if constexpr (kTile.stages > 1) round_step(kValues + stage_, p_.v);
-    // K has arrived, and no warp reads V of the step before any more.
+    // After this barrier K has arrived, and no warp still reads V of the preceding step.
     if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     Scores s = {};
     if constexpr (kTile.stages > 1) {
@@ -127,7 +128,7 @@ class FwdFp32Mainloop {
       if (active) multiply_scores(s);
       cp_async_wait_group<0>();
       round_step(kValues, p_.v);
-      __syncthreads();  // V has arrived, and no warp reads K any more
+      __syncthreads();  // V has arrived, and no warp still reads K
       if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
     }
     if (active) {
@@ -162,12 +163,12 @@ class FwdFp32Mainloop {
     }
   }
 
-  /// Scale of scores as exponents to base 2.
+  /// Factor that makes exponents to base 2 of scores.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
-  /// Updates maxima and sums, rescales O, and turns scores into exp2(scale * (s - maximum)).
+  /// Updates maxima and sums, rescales O, and replaces scores by exp2(scale * (s - maximum)).
   template <bool kMasked>
   __device__ __forceinline__ void softmax(Scores& s) {
     const float scale = exponent_scale();
@@ -180,7 +181,7 @@ class FwdFp32Mainloop {
         for (int n = 0; n < kColBlocks; ++n) maximum = fmaxf(maximum, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
         maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 1));
         maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 2));
-        // The row has seen no key yet: any finite shift avoids -infinity - (-infinity).
+        // If the row has seen no key yet, any finite shift avoids -infinity - (-infinity).
         const float shift = kMasked && maximum == -INFINITY ? 0.0f : maximum;
         const float rescale = exp2_approximate((row_max_[m][half] - shift) * scale);
         row_max_[m][half] = maximum;
@@ -189,7 +190,7 @@ class FwdFp32Mainloop {
         for (int n = 0; n < kColBlocks; ++n) {
 #pragma unroll
           for (int i = 2 * half; i < 2 * half + 2; ++i) {
-            // Subtracting first keeps large scores exact. TF32 products leave time for one multiply-add only.
+            // To subtract first keeps large scores exact. With TF32 products there is time for only one multiply-add.
             s[m][n][i] =
                 exp2_approximate(k3xTf32 ? (s[m][n][i] - shift) * scale : fmaf(s[m][n][i], scale, -shift * scale));
             sum += s[m][n][i];
@@ -205,7 +206,7 @@ class FwdFp32Mainloop {
     }
   }
 
-  /// Stores O divided by the sum, from registers, and lse.
+  /// Stores lse, and O divided by the sum directly from registers.
   __device__ __forceinline__ void finish() {
     float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
 #pragma unroll
@@ -222,12 +223,12 @@ class FwdFp32Mainloop {
                          [&](int m, int half) { return 1.0f / sum_[m][half]; });
   }
 
-  /// Stores O and lse where split warps have each seen a part of a row's keys, or none (a maximum of -infinity, sums of
-  /// 0): all shares are rescaled to the common maximum.
+  /// Stores O and lse if split warps have each seen a part of a row's keys, or none of them (a maximum of -infinity,
+  /// sums of 0). All shares are rescaled to the common maximum.
   __device__ __forceinline__ void finish_split_warps() {
     float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
     float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
-    __syncthreads();  // no warp reads the tiles any more
+    __syncthreads();  // after this barrier no warp reads the tiles
     float factor[kRowBlocks][2];
     combine_split_warps<kTile.rows, kTile.split_warps>(
         row_max_, sum_, exponent_scale(), warp_split(), warp_row_, lane_, statistics, factor,
@@ -246,7 +247,7 @@ class FwdFp32Mainloop {
   char* shared_;
   int lane_;
   TileScheduler place_;
-  int stage_ = 0;             // offset of the step's K and V from the first stages, in bytes
+  int stage_ = 0;             // offset of this step's K and V from the first stages, in bytes
   int first_row_, warp_row_;  // first row of the CTA; first row of the warp in the CTA
   float o_[kRowBlocks][kHeadDim / 8][4] = {};
   float row_max_[kRowBlocks][2];

@@ -7,13 +7,13 @@
 
 namespace tbench::kernels::sm80 {
 
-/// The division of the keys among CTAs, and the parts that these leave in the workspace.
+/// The division of the keys among CTAs, and the partial results that the CTAs leave in the workspace.
 struct SplitKvView : SplitKv {
   float* o;    // [batch, heads, num_splits, seq_q, head_dim]
   float* lse;  // [batch, heads, num_splits, seq_q]
 };
 
-/// Returns no division if there is no workspace.
+/// Returns the division with pointers into the workspace, or no division if there is no workspace.
 inline SplitKvView forward_splits(const AttentionShape& shape, SplitKv split_kv, void* workspace) {
   if (workspace == nullptr) return {};
   char* const o = static_cast<char*>(workspace);

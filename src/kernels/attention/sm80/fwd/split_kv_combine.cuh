@@ -1,6 +1,6 @@
-// The combine kernel of split-KV, for few Q tiles and many keys. Each CTA that sees a part of a row's keys leaves its
-// part of O, divided by its own sum, and its lse in the workspace, in float32. This kernel weighs the parts by their
-// lse in a fixed order, so that the bits are the same in every run.
+// The combine kernel of split-KV, for few Q tiles and many keys. Each CTA of the forward kernel processes a part of a
+// row's keys and leaves its part of O, divided by its own sum, and its lse in the workspace, in float32. The combine
+// kernel weights the parts by their lse in a fixed order, so that results are bitwise identical in every run.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Combines kCombineElements elements of a row of o, and lse; one thread.
+/// Combines kCombineElements elements of a row of o per thread. The row's first thread also combines lse.
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void combine_splits(const FwdParams<Element>& p) {
   constexpr int kPerRow = kHeadDim / kCombineElements;

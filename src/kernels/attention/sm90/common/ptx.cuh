@@ -1,5 +1,5 @@
-// Thin wrappers of Hopper's PTX instructions: mbarriers, TMA copies, setmaxnreg. Shared memory is named by 32-bit
-// addresses. For wgmma see sm90/common/wgmma.cuh.
+// Thin wrappers of Hopper's PTX instructions: mbarriers, TMA copies, setmaxnreg. Addresses of shared memory are 32-bit
+// integers. For wgmma see sm90/common/wgmma.cuh.
 #pragma once
 
 #include <cuda.h>
@@ -14,7 +14,7 @@ namespace tbench::kernels::sm90 {
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;
 
-/// setmaxnreg: lowers or raises the register count of each thread of the warpgroup. All four warps call it; the count
+/// Lowers or raises the number of registers per thread of the warpgroup (setmaxnreg). All four warps call it; the count
 /// is a multiple of 8.
 template <int kRegisters>
 __device__ __forceinline__ void setmaxnreg_dec() {
@@ -25,7 +25,7 @@ __device__ __forceinline__ void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 
-/// Initialises an mbarrier. One thread calls it before anybody uses the barrier; fence_mbarrier_init() and
+/// Initialises an mbarrier. One thread calls it before any thread uses the barrier; fence_mbarrier_init() and
 /// __syncthreads() publish it.
 __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -41,8 +41,8 @@ __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Waits until the phase with this parity has ended. A new barrier is in phase 0, and its phase of parity 1 counts as
-/// ended.
+/// Waits until the phase with this parity has ended. A new barrier is in phase 0, and a wait for parity 1 returns at
+/// once.
 __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n"
@@ -55,7 +55,7 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32
       : "memory");
 }
 
-/// mbarrier_wait() with a bound: returns after 1,000 attempts even if the phase has not ended.
+/// Waits like mbarrier_wait(), but returns after 1,000 attempts even if the phase has not ended.
 __device__ __forceinline__ void mbarrier_wait_bounded(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t over = 0;
   for (int n = 0; n < 1000 && over == 0; ++n) {
@@ -78,7 +78,7 @@ __device__ __forceinline__ void prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
 }
 
-/// The L2 eviction priority of the lines that a copy reads.
+/// L2 eviction priority of the lines that a copy reads.
 enum class CacheHint { kEvictFirst, kEvictLast };
 template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t l2_cache_hint() {
@@ -91,8 +91,8 @@ __device__ __forceinline__ std::uint64_t l2_cache_hint() {
   return policy;
 }
 
-/// l2_cache_hint() in an instruction that the compiler does not hoist, for code that has no register to keep the hint
-/// in.
+/// Returns the same value as l2_cache_hint(), by an instruction that the compiler does not hoist. For code that has no
+/// register left to keep the hint in.
 template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t cache_policy_here() {
   static_assert(kReuse == CacheHint::kEvictFirst);
@@ -101,14 +101,14 @@ __device__ __forceinline__ std::uint64_t cache_policy_here() {
   return policy;
 }
 
-/// Coordinates of a box in a tensor that make_tma_descriptor() describes.
+/// Coordinates of a box in the tensor of a descriptor by make_tma_descriptor().
 struct TmaCoord {
   int row, head, batch;
   int column = 0;
 };
 
-/// Starts a TMA copy of a box to shared memory; one thread calls it. Rows beyond the last are filled with zeros. The
-/// bytes are counted at `barrier`.
+/// Starts a TMA copy of a box to shared memory; one thread calls it. Rows past the end of the tensor are filled with
+/// zeros. `barrier` counts the bytes.
 __device__ __forceinline__ void tma_load(std::uint32_t destination, const CUtensorMap& map, TmaCoord place,
                                          std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
@@ -118,7 +118,7 @@ __device__ __forceinline__ void tma_load(std::uint32_t destination, const CUtens
       "r"(place.batch), "r"(barrier), "l"(policy)
       : "memory");
 }
-/// Starts a copy of contiguous bytes to shared memory. The addresses and the size are multiples of 16.
+/// Starts an asynchronous copy of contiguous bytes to shared memory. The addresses and the size are multiples of 16.
 __device__ __forceinline__ void bulk_load(std::uint32_t destination, const void* source, int bytes,
                                           std::uint32_t barrier) {
   asm volatile(
@@ -134,7 +134,7 @@ __device__ __forceinline__ void bulk_load(std::uint32_t destination, const void*
       "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
       : "memory");
 }
-/// Starts a TMA copy of a box from shared memory to global memory. Rows beyond the last are not written.
+/// Starts a TMA copy of a box from shared memory to global memory. Rows past the end of the tensor are not written.
 __device__ __forceinline__ void tma_store(const CUtensorMap& map, TmaCoord place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
                    reinterpret_cast<std::uint64_t>(&map)),
@@ -142,8 +142,8 @@ __device__ __forceinline__ void tma_store(const CUtensorMap& map, TmaCoord place
                : "memory");
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
-/// Loads a tile of `kHeadDim` columns as one box, or, where panels do not divide the columns, as one box per panel,
-/// `panel_bytes` apart.
+/// Loads a tile of `kHeadDim` columns as one box or, if the panel width does not divide the columns, as one box per
+/// panel. Panels are `panel_bytes` apart in shared memory.
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
 __device__ __forceinline__ void tma_load_tile(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
                                               TmaCoord place, std::uint32_t barrier, std::uint64_t policy) {
@@ -164,7 +164,7 @@ __device__ __forceinline__ void tma_store_tile(const CUtensorMap& map, TmaCoord 
     tma_store(map, place, source + i * panel_bytes);
   }
 }
-/// Waits until the shared memory that this thread's bulk stores read may be written again.
+/// Waits until this thread's bulk stores have read their shared memory, which may then be written again.
 __device__ __forceinline__ void bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory");
 }
@@ -173,7 +173,7 @@ __device__ __forceinline__ void bulk_wait_group_read() {
 __device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
   asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
 }
-/// Stores 16 zero bytes.
+/// Stores 16 zero bytes to shared memory.
 __device__ __forceinline__ void store_zeros(std::uint32_t address) {
   asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};\n" ::"r"(address), "r"(0) : "memory");
 }
@@ -188,7 +188,7 @@ __device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
   return pair;
 }
 
-/// Stores 16 bytes.
+/// Stores four floats to shared memory.
 __device__ __forceinline__ void store_shared_four(std::uint32_t address, float4 four) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "f"(four.x), "f"(four.y), "f"(four.z),
                "f"(four.w)
@@ -203,21 +203,21 @@ __device__ __forceinline__ float4 load_shared_four(std::uint32_t address) {
   return four;
 }
 
-/// Copies a value in an instruction that the compiler does not move. Used before products, because ptxas wants what
-/// they start from in place.
+/// Copies a value by an instruction that the compiler does not move. Used before wgmma products, because ptxas requires
+/// the initial accumulators to be in their registers by then.
 __device__ __forceinline__ float opaque(float value) {
   float copy;
   asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
   return copy;
 }
-/// Copies a value so that nothing which depends on it is computed earlier and kept in a register.
+/// Copies a value, so that the compiler cannot compute dependent values earlier and keep them in registers.
 __device__ __forceinline__ int opaque(int value) {
   int copy;
   asm volatile("mov.b32 %0, %1;\n" : "=r"(copy) : "r"(value));
   return copy;
 }
-/// The thread's index in its CTA, read again by an instruction that the compiler does not move; below, the lane's index
-/// in its warp.
+/// Returns the thread's index in its CTA and, below, the lane's index in its warp. Each call reads it again, by an
+/// instruction that the compiler does not move.
 __device__ __forceinline__ int opaque_thread_index() {
   int thread;
   asm volatile("mov.u32 %0, %%tid.x;\n" : "=r"(thread));
@@ -236,7 +236,7 @@ __device__ __forceinline__ void red_add_v4(float* destination, const float* valu
                : "memory");
 }
 
-/// Loads past the L1 cache, so that the thread sees what it has added itself.
+/// Loads four floats without the L1 cache, so that the thread sees the results of its own atomic additions.
 __device__ __forceinline__ float4 load_from_global(const float* source) {
   float4 four;
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];\n"
@@ -249,7 +249,7 @@ __device__ __forceinline__ void store_to_global(float* destination, const float*
   *reinterpret_cast<float4*>(destination) = {values[0], values[1], values[2], values[3]};
 }
 
-/// Loads four 8x8 matrices of 16-bit elements. Lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x8 matrices of 16-bit elements. Lane i passes the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -261,7 +261,7 @@ __device__ __forceinline__ void store_matrices(std::uint32_t address, const std:
                "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
-/// Stores the transposes of four such matrices.
+/// Stores the transposes of four 8x8 matrices.
 __device__ __forceinline__ void store_transposed(std::uint32_t address, const std::uint32_t* r) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
                "r"(r[1]), "r"(r[2]), "r"(r[3])

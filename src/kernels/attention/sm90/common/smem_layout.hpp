@@ -1,5 +1,5 @@
-// Arithmetic of a CTA's resources that all sm90 kernels share: registers by warpgroup, barriers and the alignment of
-// shared memory.
+// Resources of a CTA, computed the same way for all sm90 kernels: registers per warpgroup, and barriers and alignment
+// in shared memory.
 #pragma once
 
 namespace tbench::kernels::sm90 {
@@ -10,9 +10,9 @@ constexpr int kGroupThreads = 128;
 constexpr int kBarrierBytes = 256;
 constexpr int kSharedAlignment = 1024;
 
-/// Whether setmaxnreg can provide the registers of `consumers` consumer warpgroups and a producer warpgroup. A CTA
-/// starts with as many registers per thread as 64 Ki allow, in multiples of eight, and setmaxnreg redistributes these.
-/// A warpgroup that asks for more blocks for ever.
+/// Whether setmaxnreg can provide the registers of `consumers` consumer warpgroups and a producer warpgroup. At launch
+/// each thread has an equal share of the 64 Ki registers, rounded down to a multiple of eight; setmaxnreg redistributes
+/// these registers. A warpgroup that asks for more registers than are left blocks for ever.
 [[nodiscard]] constexpr bool fits_registers(int consumers, int consumer_registers, int producer_registers) {
   constexpr int kRegisters = 65536, kUnit = 8;
   const int groups = consumers + 1;

@@ -3,15 +3,15 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Returns the CTA's work tile in a round. Every second round runs backwards (snake order). An index beyond the last
-/// work tile means that later rounds have none either.
+/// Returns the CTA's work tile in a round. Every second round assigns tiles in reverse (snake order). If the index is
+/// past the last work tile, later rounds have no work for this CTA either.
 __device__ __forceinline__ int snake_tile(int round) {
   const int place = static_cast<int>(round % 2 == 0 ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
   return round * static_cast<int>(gridDim.x) + place;
 }
 
-/// Returns the work tile of one of the CTA's consumer groups. The groups take rounds alternately, and every second time
-/// in reverse order.
+/// Returns the work tile of one of the CTA's consumer groups. The groups take rounds in turn, every second time in
+/// reverse order.
 template <int kTeams>
 __device__ __forceinline__ int snake_tile(int nth, int team) {
   if constexpr (kTeams == 1) {

@@ -6,7 +6,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Transposes the 4 x 4 words of a quad: word j of lane i becomes word i of lane j. `place`: the lane's index in its
+/// Transposes the 4 x 4 words of a quad: word j of lane i becomes word i of lane j. `place` is the lane's index in its
 /// quad.
 __device__ __forceinline__ void transpose_quad(std::uint32_t (&r)[4], int place) {
 #pragma unroll
@@ -22,10 +22,10 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&r)[4], int place)
   }
 }
 
-/// Stores a row times `factor`: the first of the quad's two rows if `half` is 0. All lanes of a warp call it. A quad
-/// stores 32 columns at a time, four blocks of eight: each thread holds two columns of every block and stores one
-/// block. Nothing is stored unless the row `exists`.
-/// @param row  16-byte aligned
+/// Stores a row of accumulators times `factor`. A quad holds two rows; `half` selects the first (0) or the second (1).
+/// All lanes of a warp call it. A quad stores 32 columns at a time, as four blocks of eight: each thread holds two
+/// columns of every block and stores one block. If the row does not exist (`exists`), nothing is stored.
+/// @param row  destination, 16-byte aligned
 template <class Element, int kCount>
 __device__ __forceinline__ void store_row(Element* row, const float (&results)[kCount], int half, float factor,
                                           int place, bool exists) {

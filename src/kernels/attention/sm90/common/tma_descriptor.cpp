@@ -17,7 +17,7 @@ constexpr unsigned kRank = 5;
 
 using Encode = PFN_cuTensorMapEncodeTiled_v12000;
 
-/// Looks the driver's function up by name, because the program is not linked with the driver.
+/// Looks up the driver's function by name, because the program is not linked with the driver.
 Encode encode_function() {
   static const Encode encode = [] {
     constexpr unsigned kFirstVersion = 12000;
@@ -33,7 +33,8 @@ Encode encode_function() {
   return encode;
 }
 
-/// Strides in bytes between batches, heads and rows. An extent of one gets a stride that the driver accepts.
+/// Returns the strides of batches, heads and rows in bytes. If an extent is 1, its stride is replaced by one that the
+/// driver accepts.
 std::array<std::int64_t, 3> strides_in_bytes(const std::array<std::int64_t, 3>& elements, const TmaExtents& extents) {
   std::array<std::int64_t, 3> strides{};
   const std::array counts{extents.batch, extents.heads, extents.rows};

@@ -12,11 +12,13 @@
 
 namespace tbench::kernels::sm90 {
 
-/// A tile in shared memory is a sequence of panels [rows, kSwizzle128Cols] of 16-bit elements, or of narrower ones.
-/// Within a row, 16-byte vectors are permuted by swizzled_vector(). Panels start at multiples of 1,024 bytes.
+/// Bytes of a row of the widest panel. A tile in shared memory is a sequence of panels [rows, kSwizzle128Cols] of
+/// 16-bit elements, or of narrower panels. Within a row, 16-byte vectors are permuted by swizzled_vector(). Panels
+/// start at multiples of 1,024 bytes.
 constexpr int kPanelRowBytes = kSwizzle128Cols * 2;
 
-/// A wgmma descriptor of a matrix in shared memory. An offset of n bytes adds n / 16 to `bits`.
+/// A wgmma descriptor of a matrix in shared memory. at() returns the descriptor of the matrix that starts `bytes`
+/// later.
 struct SmemDescriptor {
   std::uint64_t bits;
   __device__ __forceinline__ SmemDescriptor at(int bytes) const {
@@ -25,9 +27,9 @@ struct SmemDescriptor {
 };
 
 /// Makes the descriptor of panels whose inner extent is the columns ("K-major") or the rows ("MN-major"), `panel_bytes`
-/// apart. Bits 0-13: address. Bits 16-29: distance of panels, not read if K-major, where a product lies in one panel.
-/// Bits 32-45: distance of groups of eight rows. All three are in units of 16 bytes. Bits 62-63: the swizzle, 1 for 128
-/// bytes, 2 for 64, 3 for 32.
+/// apart. Bits 0-13: address. Bits 16-29: distance between panels, ignored if K-major, because a product's operand then
+/// lies in one panel. Bits 32-45: distance between groups of eight rows. All three are in units of 16 bytes. Bits
+/// 62-63: the swizzle, 1 for 128 bytes, 2 for 64, 3 for 32.
 template <int kRowBytes = kPanelRowBytes>
 __device__ __forceinline__ SmemDescriptor make_smem_descriptor(std::uint32_t address, int panel_bytes = 16) {
   constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes       ? 1
@@ -72,10 +74,11 @@ __device__ __forceinline__ void wgmma_wait_group(float (&results)[kCount]) {
   "%97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// Products of one element type, D in float32: D = A B^T, or D += A B^T if `add`, with A [64, 16] and B [N, 16], both
-/// K-major; with `kTransposed` A B, B [16, N]. N is twice the number of results per thread.
+/// Products of one element type with D in float32. They compute D = A B^T, or D += A B^T if `add`, with A [64, 16] and
+/// B [N, 16], both K-major. With `kTransposed` they compute A B, where B is [16, N]. N is twice the number of results
+/// per thread.
 ///
-/// from_shared(): A is in shared memory; from_registers(): its fragments are in registers.
+/// from_shared() takes A from shared memory; from_registers() takes A's fragments from registers.
 template <class Element>
 struct Wgmma;
 
