@@ -1,7 +1,8 @@
-// Two kernels for sums. In one, a single thread adds the terms that its CTA has loaded (sequential, Kahan). In the
-// other, each thread of a CTA sums one lane in pairs, and then the threads' sums are added in pairs. Everything is
-// computed in float32 and rounded after every operation. That is exact for 16-bit formats, since float32 has more than
-// twice their bits (Figueroa, "When is double rounding innocuous?", 1995).
+// Two kernels for sums. In one kernel, a single thread adds the terms that its CTA has loaded (sequential, Kahan). In
+// the other kernel, each thread of a CTA sums one lane in pairs, and then the threads' sums are added in pairs. All
+// arithmetic is in float32 and rounded to the accumulator's format after every operation. For 16-bit formats the result
+// is the same as with 16-bit arithmetic, because float32 has more than twice their bits (Figueroa, "When is double
+// rounding innocuous?", 1995).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int64_t kMaxSumTerms = std::int64_t{1} << 31;
 constexpr int kLoadingThreads = 256;
 constexpr int kTileTerms = 4096;  // 16 KiB of shared memory
-constexpr int kLevels = 22;       // for a lane of 2^31 / kPairwiseLanes terms: 2^21 of them make one sum of level 21
+constexpr int kLevels = 22;       // enough for a lane of 2^31 / kPairwiseLanes = 2^21 terms, whose sum has level 21
 static_assert(kMaxSumTerms / kPairwiseLanes <= std::int64_t{1} << (kLevels - 1), "a lane's terms need more levels");
 
 __device__ float to_float(float x) { return x; }
@@ -85,7 +86,7 @@ __global__ void ordered_sum_kernel(const Input* a, const Input* b, std::int64_t 
   if (threadIdx.x == 0) *result = sum;
 }
 
-/// A lane counts its terms in binary: partial[level] is a sum of 2^level of them where bit `level` of the count is set.
+/// Each lane counts its terms in binary: if bit `level` of the count is set, partial[level] is a sum of 2^level terms.
 template <class Input, class Accumulator>
 __global__ void pairwise_sum_kernel(const Input* a, const Input* b, std::int64_t count, float* result) {
   __shared__ float lanes[kPairwiseLanes];
@@ -94,7 +95,8 @@ __global__ void pairwise_sum_kernel(const Input* a, const Input* b, std::int64_t
   for (std::int64_t i = threadIdx.x; i < count; i += kPairwiseLanes, ++taken) {
     float value = term<Input, Accumulator>(a, b, i);
 #pragma unroll
-    for (int level = 0; level < kLevels; ++level) {  // unrolled: a run-time index would put partial into memory
+    for (int level = 0; level < kLevels;
+         ++level) {  // unrolled, because a run-time index would move `partial` from registers to memory
       if (((taken >> level) & 1U) == 0U) {
         partial[level] = value;
         break;

@@ -1,7 +1,7 @@
-// Two kernels with the same arithmetic. In the first one each CTA takes one chunk of a tensor. Each thread loads one
-// vector of each of the four arrays, four independent loads of 16 bytes. Its loads ask L2 to evict their lines first;
-// stores with the same hint made a step 3 to 4 % slower. The second one leaves most SMs to other kernels: few CTAs walk
-// over all elements and load the next ones before they have finished these.
+// Two kernels with the same arithmetic. In the first kernel each CTA takes one chunk of a tensor, and each thread loads
+// one vector of each of the four arrays, four independent loads of 16 bytes. The loads mark their lines in L2 to be
+// evicted first; stores with the same hint made a step 3 to 4 % slower. The second kernel leaves most SMs to other
+// kernels: few CTAs iterate over all elements and load the next elements before they have finished the current ones.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kThreads = 256;  // per CTA and chunk
 constexpr int kWidth = 4;      // floats per vector
-// Threads per CTA of the second kernel, so many that with 64 registers each an SM is full, and the elements that they
+// Threads per CTA of the second kernel, which fill an SM with 64 registers each, and the number of elements that they
 // take at a time.
 constexpr int kThreadsOfFew = 1024;
 constexpr std::int64_t kPiece = kThreadsOfFew * kWidth;
@@ -42,16 +42,16 @@ struct Scalars {
 };
 static_assert(sizeof(Table) + sizeof(Scalars) <= 4096, "what every driver takes as a kernel's parameters");
 
-/// Factors that all elements of a step share.
+/// Factors that are the same for all elements of a step.
 struct Corrections {
   float step_size;         // lr / (1 - b1^t)
   float inverse_root;      // 1 / sqrt(1 - b2^t)
-  float inverse_of_scale;  // for the gradients
+  float inverse_of_scale;  // factor of the gradients
 };
 
 __device__ Corrections corrections_of(const Scalars& scalars) {
   const float t = injected(InjectedStepFault::kAdamWStep) ? *scalars.step + 1 : *scalars.step;
-  // expm1 makes 1 - b^t, because a power near 1, subtracted from 1, would leave few bits.
+  // 1 - b^t is computed with expm1, because the subtraction of a power near 1 would leave few significant bits.
   return {.step_size = scalars.learning_rate / -expm1f(t * scalars.log_beta1),
           .inverse_root =
               injected(InjectedStepFault::kAdamWSecondCorrection) ? 1.0F : 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
@@ -91,7 +91,7 @@ __device__ bool are_vectors_aligned(const AdamWTensor& tensor) {
          is_aligned(tensor.copy, kWidth * sizeof(Copy));
 }
 
-/// Words that a thread reads of a whole chunk.
+/// A thread's vectors of a whole chunk.
 template <class Gradient>
 struct Words {
   Word<float, kWidth> parameter;
@@ -99,6 +99,7 @@ struct Words {
   Word<float, kWidth> first_moment, second_moment;
 };
 
+/// Loads a thread's vectors.
 /// @param at  index of the thread's first element
 template <class Gradient>
 __device__ __forceinline__ Words<Gradient> load_words(const AdamWTensor& tensor, std::int64_t at) {
@@ -110,7 +111,7 @@ __device__ __forceinline__ Words<Gradient> load_words(const AdamWTensor& tensor,
   return words;
 }
 
-/// Stores a word as store() does, of which the compiler makes four instructions in a loop.
+/// Stores a word in one instruction. In a loop, the compiler splits store() into four instructions.
 __device__ __forceinline__ void store_word(void* to, uint4 word) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
                : "memory");
@@ -173,18 +174,18 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The second kernel: the pieces of all tensors are numbered consecutively, and CTA i takes every gridDim.x-th of them
-/// from i on.
+/// The second kernel: the pieces of all tensors are numbered consecutively, and CTA i takes pieces i, i + gridDim.x,
+/// and so on.
 template <class Gradient, class Copy, bool kHasCopy>
 __global__ void __launch_bounds__(kThreadsOfFew)
     adamw_few_blocks_kernel(const __grid_constant__ Table table, const __grid_constant__ Scalars scalars) {
   if (is_skipped(scalars)) return;
   const Corrections corrections = corrections_of(scalars);
   const std::int64_t stride = std::int64_t{gridDim.x} * kPiece;
-  unsigned piece = blockIdx.x;  // counted from the first piece of the tensor
+  unsigned piece = blockIdx.x;  // index of the piece in its tensor
   for (int index = 0; index < table.count; ++index) {
     const AdamWTensor& tensor = table.tensors[index];
-    // Elements after the last whole chunk are taken one by one, as in the other kernel.
+    // Elements after the last whole chunk are accessed one by one, as in the first kernel.
     const std::int64_t in_vectors =
         are_vectors_aligned<Gradient, Copy>(tensor) ? tensor.count - tensor.count % kAdamWChunk : 0;
     std::int64_t at = piece * kPiece + static_cast<int>(threadIdx.x) * kWidth;
@@ -216,7 +217,7 @@ template <class Gradient, class Copy, bool kHasCopy>
 constexpr Kernels kKernels{.one_pass = &adamw_one_pass_kernel<Gradient, Copy, kHasCopy>,
                            .few_blocks = &adamw_few_blocks_kernel<Gradient, Copy, kHasCopy>};
 
-/// Without a copy the copy's type does not matter.
+/// Returns the kernels for a step's types. If there is no copy, its type does not matter.
 Kernels kernels_for(const AdamWStep& step, bool has_copy) {
   if (step.gradient_precision == Precision::kBf16) {
     return has_copy ? kKernels<__nv_bfloat16, __nv_bfloat16, true> : kKernels<__nv_bfloat16, __half, false>;

@@ -18,7 +18,7 @@ static_assert(kStreamGranularity == std::int64_t{kStreamMaxThreads} * kStreamTil
 constexpr int kUnroll = kStreamTileBytes / sizeof(uint4);
 constexpr int kWarp = 32;
 
-/// Index of this thread's word in the tile: the words of a warp are contiguous.
+/// Returns the index of this thread's word in the tile. The words of a warp are contiguous.
 __device__ std::int64_t place_in_tile(int access) { return access * static_cast<int>(blockDim.x) + threadIdx.x; }
 
 template <bool kKeepsInCache>
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kStreamMaxThreads)
   }
 }
 
-/// Returns the sum in every thread. It uses shuffles, the only way on GPUs of compute capability 7.5.
+/// Returns the warp's sum in every thread. It uses shuffles, because GPUs of compute capability 7.5 have no warp
+/// reduction instruction.
 __device__ unsigned warp_sum(unsigned value) {
   for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, distance);
@@ -105,13 +106,13 @@ unsigned blocks_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.b
 unsigned threads_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.threads); }
 
 void check_bytes(std::int64_t bytes) {
-  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;  // so that tile indices fit 32 bits
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;  // so that tile indices fit into 32 bits
   if (bytes > 0 && bytes % kStreamGranularity == 0 && bytes <= kMaxBytes) return;
   throw std::invalid_argument{"a streaming kernel over " + std::to_string(bytes) + " bytes: expected a multiple of " +
                               std::to_string(kStreamGranularity) + " up to 2^40"};
 }
 
-/// Returns the number of tiles of a buffer; throws unless bytes and grid are valid.
+/// Returns the number of tiles of a buffer. Throws if `bytes` or `grid` is invalid.
 unsigned checked_tiles(std::int64_t bytes, const StreamGrid& grid) {
   check_bytes(bytes);
   const bool is_valid =
@@ -131,7 +132,7 @@ std::vector<StreamGrid> stream_grids(std::int64_t bytes, int multiprocessors, bo
   std::vector<StreamGrid> grids;
   for (const int threads : {256, 512}) {
     const auto tiles = static_cast<int>(bytes / (threads * kStreamTileBytes));
-    // One wave with 1,024 and with 2,048 threads per SM, and one CTA per tile.
+    // One wave with 1,024 threads per SM, one wave with 2,048 threads per SM, and one CTA per tile.
     for (const int blocks : {multiprocessors * 1024 / threads, multiprocessors * 2048 / threads, tiles}) {
       grids.push_back({.threads = threads, .blocks = blocks, .keeps_in_cache = false});
       if (stores) grids.push_back({.threads = threads, .blocks = blocks, .keeps_in_cache = true});

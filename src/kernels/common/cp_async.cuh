@@ -1,4 +1,4 @@
-// Asynchronous copies to shared memory (cp.async). A thread waits for its own copies only.
+// Asynchronous copies to shared memory (cp.async). A thread waits only for its own copies.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ __device__ __forceinline__ void cp_async(Vector* to, const Element* from) {
   }
 }
 
-/// Ends a set of copies, which may be empty.
+/// Ends a group of copies, which may be empty.
 __device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 
-/// Waits until at most the `kSets` latest sets of the calling thread are in flight.
+/// Waits until at most the `kSets` latest groups of the calling thread are in flight.
 template <int kSets>
 __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kSets) : "memory");

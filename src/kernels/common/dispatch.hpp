@@ -19,7 +19,7 @@ struct TypeTag {
 };
 
 /// Calls `use` with the TypeTag of the storage type.
-/// @throws  std::invalid_argument  for TF32, which is no storage type
+/// @throws  std::invalid_argument  for kTf32, which is not a storage type
 template <class Use>
 decltype(auto) with_storage_type(std::string_view op, Precision precision, const Use& use) {
   switch (precision) {
@@ -39,7 +39,7 @@ decltype(auto) with_storage_type(std::string_view op, Precision precision, const
   return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : 4;
 }
 
-/// Whether all pointers, except null ones, are multiples of `bytes`.
+/// Whether all pointers that are not null are multiples of `bytes`.
 [[nodiscard]] inline bool are_aligned(std::initializer_list<const void*> pointers, std::uintptr_t bytes) {
   for (const void* const pointer : pointers) {
     if (reinterpret_cast<std::uintptr_t>(pointer) % bytes != 0) return false;
@@ -47,6 +47,7 @@ decltype(auto) with_storage_type(std::string_view op, Precision precision, const
   return true;
 }
 
+/// Checks required pointers.
 /// @throws  std::invalid_argument  if a pointer is null
 inline void check_pointers(std::string_view op, std::initializer_list<const void*> pointers) {
   for (const void* const pointer : pointers) {
@@ -54,6 +55,7 @@ inline void check_pointers(std::string_view op, std::initializer_list<const void
   }
 }
 
+/// Checks the range of an extent.
 /// @throws  std::invalid_argument  unless least <= value <= most
 inline void check_extent(std::string_view op, std::string_view name, std::int64_t value, std::int64_t least,
                          std::int64_t most) {

@@ -1,14 +1,14 @@
-// Programmatic dependent launch (PDL): a kernel starts while the previous one on its stream ends, so that its launch,
-// and its work before it reads, overlap the other's tail.
+// Programmatic dependent launch (PDL): a kernel starts while the previous kernel on its stream ends, so that its
+// launch, and its work before the first memory access, overlap the end of the previous kernel.
 //
-// The rule. In a kernel that launch_pdl() starts, every thread that accesses global memory calls griddep_wait() before
+// The rule: in a kernel that launch_pdl() starts, every thread that accesses global memory calls griddep_wait() before
 // its first access. This holds for reads of data that earlier kernels write and for writes over data that they still
 // read. Parameters, and data that no kernel of the stream ever writes, may be read earlier.
 //
-// Waiting for this kernel then means waiting for all kernels before it, too: a wait ends when the previous kernel is
-// over, and that kernel has itself waited. A kernel that keeps the rule may therefore call griddep_launch_dependents()
-// as its first statement, whatever comes next: a kernel with an ordinary launch does not start early, and one launched
-// by launch_pdl() waits.
+// A wait for this kernel then includes all kernels before it: the wait ends when this kernel has ended, and this kernel
+// has itself waited for its predecessor. A kernel that follows the rule may therefore call griddep_launch_dependents()
+// as its first statement, whatever kernel comes next: a kernel with an ordinary launch does not start early, and a
+// kernel launched by launch_pdl() waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,14 +19,15 @@
 
 namespace tbench::kernels {
 
-/// Lets the next kernel of the stream start, if its launch allows it, as soon as every CTA has called this or ended.
+/// Lets the next kernel of the stream start, if its launch allows it, as soon as every CTA has called this function or
+/// ended.
 __device__ __forceinline__ void griddep_launch_dependents() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
 #endif
 }
 
-/// Waits until the previous kernel is over and its writes are visible. Returns at once in a kernel with an ordinary
+/// Waits until the previous kernel has ended and its writes are visible. Returns at once in a kernel with an ordinary
 /// launch.
 __device__ __forceinline__ void griddep_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -43,8 +44,8 @@ inline bool device_overlaps_kernels() {
   return major >= 9;
 }
 
-/// Launches a kernel that keeps the rule above. The launch is an ordinary one if the device cannot do more or the
-/// previous operation is no kernel. Graphs keep the overlap.
+/// Launches a kernel that follows the rule above. The launch is ordinary if the device does not support PDL or the
+/// previous operation is not a kernel. CUDA graphs preserve the overlap.
 /// @throws  cuda::CudaError
 template <class... Parameters, class... Arguments>
 void launch_pdl(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,

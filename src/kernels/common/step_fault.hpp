@@ -1,23 +1,23 @@
-// The faults that tests can inject into the kernels of a fused step (step_fault.cuh), and the selection of one on the
-// host.
+// The faults that tests can inject into the kernels of a fused step (step_fault.cuh), and the selection of a fault on
+// the host.
 #pragma once
 
 namespace tbench::kernels {
 
-/// Plausible mistakes, each at one place.
+/// Plausible mistakes. Each comment says how the kernel behaves with the fault.
 enum class InjectedStepFault {
   kNone,
   // adamw
-  kAdamWStep,              // bias corrections of the next step
+  kAdamWStep,              // the bias corrections are those for the next step
   kAdamWSecondCorrection,  // the second moment's bias is not corrected
   kAdamWOldMoment,         // the parameter moves by the first moment before its update
   kAdamWPlainGradient,     // the second moment takes the gradient, not its square
   kAdamWDecay,             // weights do not decay
-  kAdamWLastChunk,         // the last chunk of a tensor of several is not updated
+  kAdamWLastChunk,         // the last chunk of a tensor with several chunks is not updated
   kAdamWLastElement,       // a chunk without vectors ends one element early
   kAdamWStaleCopy,         // the copy has the parameter before its update
   // norm, forward
-  kNormEpsilon,       // a hundred times epsilon
+  kNormEpsilon,       // epsilon is multiplied by a hundred
   kNormResidual,      // the branch is not added
   kNormBranchRow,     // the branch's row is the next one
   kNormLastVector,    // the row's last vector is not in the sum of squares
@@ -29,7 +29,7 @@ enum class InjectedStepFault {
   kNormBarrier,       // a race: the row's partial sums are read without a barrier
   // norm, backward
   kNormPast,             // the gradient that bypasses the norm is not added
-  kNormMean,             // the mean's term is missing
+  kNormMean,             // the term with the mean is missing
   kNormRstdRow,          // rstd belongs to the next row
   kNormBackwardSlot,     // every row is read from the first slot
   kNormDweightSlope,     // the weight's gradient uses the product with the weight
@@ -39,11 +39,11 @@ enum class InjectedStepFault {
   kNormLastColumns,      // the last columns of the weight's gradient are not written
   kNormUnwrittenBranch,  // the branch's gradient misses each row's last vector
   // swiglu
-  kSwigluNoGate,      // forward: the logistic function alone
+  kSwigluNoGate,      // forward: the factor gate is missing, only its logistic function remains
   kSwigluLastVector,  // forward: the last vector is not written
   kSwigluHalfRow,     // forward: up is read one vector early
   kSwigluSlope,       // backward: the slope of the logistic function itself is missing
-  kSwigluDup,         // backward: dup without the gate
+  kSwigluDup,         // backward: dup lacks the factor gate
   kSwigluH,           // backward: the second h lacks up
   // cross entropy
   kEntropyTarget,      // 1 is subtracted one column late
@@ -54,7 +54,7 @@ enum class InjectedStepFault {
   kEntropyBarrier,     // a race: sums of warps are read without a barrier
   // rope
   kRopeSign,      // backward rotates forward
-  kRopePosition,  // positions one late
+  kRopePosition,  // positions are one too high
   kRopeKeys,      // keys are not rotated
   kRopeLastHead,  // the last head is not written
   kRopePair,      // the second element of a pair rotates by the negative sine
@@ -66,7 +66,7 @@ enum class InjectedStepFault {
   kEmbeddingToken,       // backward: gradients go to the preceding token
 };
 
-/// The fault to commit from the next launch on. Only the test library defines it.
+/// Returns the fault that launches inject from now on, which tests assign. Only the test library defines this function.
 [[nodiscard]] InjectedStepFault& step_fault();
 
 }  // namespace tbench::kernels

@@ -31,7 +31,7 @@ struct VectorWord<2> {
   using Type = std::uint16_t;
 };
 
-/// `kWidth` elements as they lie in memory.
+/// One memory word of `kWidth` elements.
 template <class Element, int kWidth>
 using Word = typename VectorWord<kWidth* static_cast<int>(sizeof(Element))>::Type;
 
@@ -48,13 +48,13 @@ __device__ __forceinline__ Element from_float(float x) {
   }
 }
 
-/// Returns x rounded as storing it would round it.
+/// Returns x rounded to the precision of Element.
 template <class Element>
 __device__ __forceinline__ float rounded(float x) {
   return to_float(from_float<Element>(x));
 }
 
-/// Loads data that is read once: L2 evicts its lines first.
+/// Loads data that is read only once; L2 evicts its lines first.
 template <int kWidth, class Element>
 __device__ __forceinline__ Word<Element, kWidth> load_once(const Element* from) {
   return __ldcs(reinterpret_cast<const Word<Element, kWidth>*>(from));
@@ -90,8 +90,8 @@ __device__ __forceinline__ void store(Element* to, const float (&values)[kWidth]
   *reinterpret_cast<Word<Element, kWidth>*>(to) = packed<Element, kWidth>(values);
 }
 
-/// Hides from the compiler that a word keeps its value, so that it computes again what it would otherwise keep in
-/// registers.
+/// Hides from the compiler that a word keeps its value. The compiler then computes dependent values again instead of
+/// keeping them in registers.
 __device__ __forceinline__ void opaque(std::uint16_t& word) { asm volatile("" : "+h"(word)); }
 __device__ __forceinline__ void opaque(std::uint32_t& word) { asm volatile("" : "+r"(word)); }
 __device__ __forceinline__ void opaque(uint2& word) {

@@ -1,7 +1,8 @@
-// Two kernels with one row per CTA. The first holds the row in registers as it was loaded. Each thread sums
-// exponentials relative to its own maximum, the CTA agrees on lse behind one barrier, and the exponentials are computed
-// once more for the gradient. Keeping them in float32 would take twice the registers, and with three rows per SM
-// instead of six latency dominates. The second kernel, for rows too long for that, reads the row twice.
+// Two kernels with one row per CTA. The first kernel holds the row in registers in its storage type. Each thread sums
+// exponentials relative to its own maximum, the CTA combines these sums to lse with one barrier, and the exponentials
+// are computed once more for the gradient. To keep them in float32 would take twice the registers, and latency
+// dominates with three rows per SM instead of six. The second kernel, for rows that are too long for registers, reads
+// the row twice.
 #include <limits>
 #include <string>
 
@@ -17,15 +18,16 @@ namespace {
 constexpr int kMaxThreads = 1024;  // per CTA of the second kernel
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// sum(exp(x - maximum)) of some x, of which `maximum` is the largest; 0 or NaN if that is minus infinity.
+/// The sum of exp(x - maximum) over some x, and their maximum. If the maximum is minus infinity, the sum is 0 or NaN.
 struct PartialSum {
   float maximum, sum;
 };
 
-/// Returns the reference of exponentials. It is never minus infinity, from which nothing differs by a finite number.
+/// Returns the number to subtract from x before exponentials: the maximum, or 0 if the maximum is minus infinity, which
+/// has no finite differences.
 __device__ __forceinline__ float reference_of(float maximum) { return maximum == kMinusInfinity ? 0.0F : maximum; }
 
-/// exp(x - reference) with one multiply-add, accurate to a rounding of x log2(e).
+/// Returns exp(x - reference), with one multiply-add. Its error is the rounding error of x log2(e).
 __device__ __forceinline__ float exp_of_difference(float x, float reference) {
   constexpr float kLog2E = 1.44269504F;
   float power;
@@ -33,12 +35,12 @@ __device__ __forceinline__ float exp_of_difference(float x, float reference) {
   return power;
 }
 
-/// Rescales `part` to a maximum that is as large as its own or larger.
+/// Returns the sum of `part` relative to `maximum`, which is at least the maximum of `part`.
 __device__ __forceinline__ float rescaled(const PartialSum& part, float maximum) {
   return part.maximum == kMinusInfinity ? part.sum : part.sum * expf(part.maximum - maximum);
 }
 
-/// Reduces over the warp, the maximum first, so that a lane computes one exponential.
+/// Returns the sum over the warp. The maximum is reduced first, so that each lane computes only one exponential.
 __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   float maximum = mine.maximum;
 #pragma unroll
@@ -48,7 +50,7 @@ __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   return {maximum, warp_sum(injected(InjectedStepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
 }
 
-/// Returns log(sum(exp(x))) over the CTA, in all threads.
+/// Returns log(sum(exp(x))) of the CTA's row, in all threads.
 __device__ float lse_of_block(PartialSum mine) {
   __shared__ PartialSum of_warps[kMaxThreads / kWarpThreads];
   const int warp = static_cast<int>(threadIdx.x) / kWarpThreads, lane = static_cast<int>(threadIdx.x) % kWarpThreads;
@@ -82,7 +84,7 @@ __device__ __forceinline__ float scale_of(const CrossEntropy& problem) {
   return problem.scale == nullptr ? problem.factor : problem.factor * *problem.scale;
 }
 
-/// Minimum of CTAs per SM: rows in flight hide latency, so registers are few.
+/// Minimum number of CTAs per SM. It limits the registers per thread, because many rows in flight hide latency.
 __host__ __device__ constexpr int row_blocks(int vectors) { return vectors <= 4 ? 3 : 2; }
 
 template <class Element, int kWidth, int kVectors>
@@ -99,7 +101,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   }
   const std::int64_t late = injected(InjectedStepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
   const std::int64_t target = problem.targets[row + late];
-  float of_target = 0.0F;  // read before the barrier, behind which the row is overwritten
+  float of_target = 0.0F;  // read before the barrier after which the row is overwritten
   if (threadIdx.x == 0) of_target = logit_of_target<Element>(problem, row, target);
   PartialSum mine{kMinusInfinity, 0.0F};
 #pragma unroll

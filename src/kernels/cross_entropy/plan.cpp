@@ -1,4 +1,4 @@
-// Division of a row of logits among threads: a pure function of the shape.
+// Division of a row of logits among threads: a pure function of shape, precision and alignment.
 #include <algorithm>
 
 #include "kernels/common/dispatch.hpp"

@@ -1,5 +1,5 @@
-// A CTA has a token's row, a thread some of its vectors. The backward pass adds whole vectors where the GPU can
-// (compute capability 9.0), so that a row takes a quarter of the atomic operations.
+// A CTA has a token's row, a thread some vectors of the row. From compute capability 9.0 on, the backward pass adds
+// whole vectors, so that a row takes a quarter of the atomic operations.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kMaxThreads)
   }
 }
 
-/// Adds a vector as it lies in memory: 16 bytes in one operation where the GPU can, otherwise pair by pair or element
-/// by element.
+/// Adds a vector to memory atomically: 16 bytes in one operation if the GPU supports it, otherwise pair by pair or
+/// element by element.
 __device__ __forceinline__ void add_to(float* to, std::uint32_t word) { atomicAdd(to, __uint_as_float(word)); }
 __device__ __forceinline__ void add_to(__half* to, std::uint16_t word) { atomicAdd(to, __ushort_as_half(word)); }
 __device__ __forceinline__ void add_to(__nv_bfloat16* to, std::uint16_t word) {
@@ -98,7 +98,7 @@ bool fits_vectors(const EmbeddingShape& shape, std::initializer_list<const void*
   return shape.width * storage_bytes(shape.precision) % kVectorBytes == 0 && are_aligned(pointers, kVectorBytes);
 }
 
-/// Number of threads, in whole warps, for the vectors of a row.
+/// Returns the number of threads for the vectors of a row, in whole warps.
 unsigned threads_of_a_row(const EmbeddingShape& shape, std::int64_t width_of_vector) {
   const std::int64_t vectors = ceil_div(shape.width, width_of_vector);
   return static_cast<unsigned>(std::min<std::int64_t>(ceil_div(vectors, kWarpThreads) * kWarpThreads, kMaxThreads));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr std::int64_t kMaxBlocks = 2048;
-constexpr std::int64_t kGroup = 4;  // elements of one call of philox()
+constexpr std::int64_t kGroup = 4;  // elements per call of philox()
 
 struct DrawList {
   DrawnRows of[kMaxDrawn];
@@ -21,7 +21,7 @@ struct DrawList {
 
 __host__ __device__ std::int64_t groups_of_row(const DrawnRows& drawn) { return (drawn.columns + kGroup - 1) / kGroup; }
 
-/// Two independent standard normal values.
+/// Computes two independent standard normal values from two random words.
 /// @see  Box, Muller, A note on the generation of random normal deviates (1958)
 __host__ __device__ void normal_pair(std::uint32_t first, std::uint32_t second, float* to) {
   constexpr float kUnit = 0x1p-32F, kTurn = 6.2831853F;

@@ -1,4 +1,4 @@
-// Elements of the types that operands and outputs have.
+// Element types of operands and outputs, with their conversions and dispatch.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -34,7 +34,7 @@ __host__ __device__ inline float to_float(__half value) { return __half2float(va
 __host__ __device__ inline float to_float(__nv_fp8_e4m3 value) { return static_cast<float>(value); }
 __host__ __device__ inline float to_float(std::int64_t value) { return static_cast<float>(value); }
 
-/// Four elements, which one access reads or writes.
+/// Four elements that one access reads or writes.
 template <class T>
 struct alignas(sizeof(T) * 4) Quad {
   T of[4];
@@ -45,7 +45,7 @@ __host__ __device__ bool is_aligned_quad(const T* place) {
   return reinterpret_cast<std::uintptr_t>(place) % sizeof(Quad<T>) == 0;
 }
 
-/// Calls action(T{}) for the type of `type`.
+/// Calls action(T{}), where T is the C++ type of `type`.
 template <class Action>
 void with_type(ElementType type, const Action& action) {
   switch (type) {
@@ -62,7 +62,8 @@ void with_type(ElementType type, const Action& action) {
   }
 }
 
-/// The same in a kernel: a function for both would call a lambda of one side alone.
+/// Does the same as with_type() in device code. One function for host and device could not call lambdas that exist on
+/// only one side.
 template <class Action>
 __device__ void with_type_on_device(ElementType type, const Action& action) {
   switch (type) {

@@ -1,4 +1,4 @@
-// Counter-based random numbers: each is made of its place and the key alone.
+// Counter-based random numbers: each number depends only on its index and the key.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ struct Words {
   std::uint32_t x, y, z, w;
 };
 
-/// Philox4x32 with seven rounds, which pass BigCrush.
+/// Returns four random words: Philox4x32 with seven rounds, which passes BigCrush.
 /// @see  Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011)
 __host__ __device__ inline Words philox(Words counter, std::uint64_t key) {
   constexpr int kRounds = 7;
@@ -24,7 +24,7 @@ __host__ __device__ inline Words philox(Words counter, std::uint64_t key) {
   return counter;
 }
 
-/// Four words of place `group` of the part `part`.
+/// Returns the four random words number `group` of sequence `part`.
 __host__ __device__ inline Words words_at(std::uint64_t key, std::uint64_t group, std::uint32_t part) {
   return philox({static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32U), part, 0U}, key);
 }

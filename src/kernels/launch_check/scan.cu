@@ -14,7 +14,7 @@ constexpr int kThreads = 256;
 constexpr int kWarp = 32;
 constexpr std::int64_t kMaxBlocks = 2048;
 constexpr std::int64_t kQuad = 4;
-constexpr std::uint32_t kBitsPerCall = 128;  // of philox()
+constexpr std::uint32_t kBitsPerCall = 128;  // random bits per call of philox()
 constexpr std::uint32_t kBitsPerWord = 32;
 
 struct ScanList {
@@ -37,7 +37,7 @@ __host__ __device__ bool is_finite(float value) {
 #endif
 }
 
-/// Returns whether quad number `quad` of all elements is finite.
+/// Returns whether the four elements of quad number `quad` are finite.
 template <class T>
 __host__ __device__ bool is_finite_quad(const ScannedRows& rows, std::int64_t quad) {
   const T* const from = static_cast<const T*>(rows.data) + quad * kQuad;
@@ -52,7 +52,7 @@ __host__ __device__ bool is_finite_quad(const ScannedRows& rows, std::int64_t qu
   return finite;
 }
 
-/// Returns the part of a row's digest that every `step`th column from `first` adds.
+/// Returns the part of a row's digest from columns first, first + step, and so on.
 template <class T>
 __host__ __device__ double digest_part(const ScannedRows& rows, std::int64_t row, std::uint64_t key, std::int64_t first,
                                        std::int64_t step) {
@@ -86,7 +86,7 @@ __device__ void scan(const ScannedRows& rows, std::uint64_t key, bool& finite) {
     for (std::int64_t i = first; i < rows.copied * rows.columns; i += threads) copy_element<T>(rows, i);
   }
   if (rows.digests == nullptr) return;
-  // A warp for a row; a thread for one that is shorter than a warp.
+  // A warp computes the digest of a row, or a single thread if the row has fewer elements than a warp has threads.
   if (rows.columns < kWarp) {
     for (std::int64_t row = first; row < rows.rows; row += threads) {
       rows.digests[row] = digest_part<T>(rows, row, key, 0, 1);

@@ -1,4 +1,5 @@
-// The backward kernel, and the sum of its CTAs' shares of the weight's gradient.
+// The backward kernel, and the sum of its CTAs' shares of the weight gradient. A share is a CTA's sum over its own
+// rows.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -7,13 +8,14 @@
 
 namespace tbench::kernels {
 
-/// Columns of a share that a thread reads at once, and adjacent threads: 128 bytes of each share, or 32.
+/// Number of columns of a share that a thread reads at a time and, below, number of adjacent threads, which together
+/// read 128 or 32 bytes of a share.
 constexpr int share_columns(int width_of_vector) { return width_of_vector == 1 ? 1 : 4; }
 inline constexpr int kShareThreads = 8;
 
-/// dweight = the sum of the grid's shares, each a row of the workspace. A CTA has some columns at a time. For each
-/// column several threads add every n-th share, in order.
-/// @param warps_sums  [blockDim.x / 32, kShareThreads x kColumns], shared
+/// Computes dweight as the sum of the grid's shares; each share is a row of the workspace. A CTA takes some columns at
+/// a time. For each column several threads divide the shares: each of n threads adds every n-th share, in order.
+/// @param warps_sums  buffer [blockDim.x / 32, kShareThreads x kColumns] in shared memory
 template <class Weight, int kColumns>
 __device__ void add_up_shares(const float* workspace, Weight* dweight, int width, float* warps_sums) {
   constexpr int kSet = kShareThreads * kColumns;
@@ -32,7 +34,7 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
         for (int j = 0; j < kColumns; ++j) sums[j] += terms[j];
       }
     }
-    __syncthreads();  // the sums of the previous columns have been read
+    __syncthreads();  // now the sums of the previous columns have been read
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
       // A warp has four threads per column.
@@ -49,13 +51,13 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
   }
 }
 
-/// Each row is read twice from registers or from its slots: before the sum that all elements wait for, and after it.
-/// The weight's gradient is a sum over rows: each CTA stores its share in the workspace, and once all have, each CTA
-/// adds up some columns. All CTAs therefore have to run at once, by a cooperative launch, unless the shares stay in the
-/// workspace.
+/// Backward pass of the norm. Each row is read twice from registers or from its slots: before the row's sum, for which
+/// all elements wait, and after it. The weight gradient is a sum over rows: each CTA stores its share in the workspace,
+/// and when all CTAs have done so, each CTA adds up some columns. All CTAs therefore have to run at the same time, by a
+/// cooperative launch, unless the shares stay in the workspace.
 ///
-/// Dynamic shared memory: the slots of sum, dsum, dnormed and rstd; after the rows, if a CTA has several groups,
-/// float[width].
+/// Dynamic shared memory holds the slots of sum, dsum, dnormed and rstd and, after the last row, float[width] in their
+/// place if a CTA has several groups.
 template <class Stream, class Branch, class Weight, int kWidth, int kElements>
 __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     rmsnorm_backward_kernel(const __grid_constant__ NormBackward tensors, std::int64_t rows, int width,
@@ -98,7 +100,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     if (column(i) < width) weight.fetch(i, column(i));
   }
   const float inverse_width = 1.0F / static_cast<float>(width);
-  // n and dnormed of this thread's vector i.
+  // Loads n and dnormed of this thread's vector i.
   const auto normed_and_gradient = [&](int slot, int i, float rstd, float(&normed)[kWidth], float(&gradient)[kWidth]) {
     sum.get(slot, i, normed);
     dnormed.get(slot, i, gradient);
@@ -149,7 +151,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
       slot = slot + 1 == kAhead || injected(InjectedStepFault::kNormBackwardSlot) ? 0 : slot + 1;
     }
   }
-  // The groups' sums are added one after the other, so that the bits are the same in every run.
+  // The groups' sums are added one after the other, so that results are bitwise identical in every run.
   float* const column_sums = reinterpret_cast<float*>(slots);
   for (int next = 1; next < groups; ++next) {
     __syncthreads();
@@ -198,7 +200,8 @@ struct NormSharesTable {
   NormShares norms[kNormsOfALaunch];
 };
 
-/// A CTA has 32 columns of a norm; each warp adds every n-th share of them, in order.
+/// Adds up the shares of several norms. A CTA has 32 columns of a norm; each of its n warps adds every n-th share, in
+/// order.
 template <class Weight>
 __global__ void __launch_bounds__(kSharesThreads)
     rmsnorm_weight_gradient_kernel(const __grid_constant__ NormSharesTable table, int shares, int width) {

@@ -5,7 +5,7 @@
 
 namespace tbench::kernels {
 
-/// Dynamic shared memory: the slots of x, then the slots of the branch.
+/// Forward pass of the norm. Dynamic shared memory holds the slots of x, then the slots of the branch.
 template <class Stream, class Branch, class Weight, int kWidth, int kElements>
 __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     rmsnorm_forward_kernel(const __grid_constant__ NormForward tensors, std::int64_t rows, int width,

@@ -1,5 +1,5 @@
-// Rows in the norm's kernels: which threads hold a row, how they sum over it, and how the next rows are loaded. A CTA
-// takes row after row; a thread has the same columns of each.
+// Rows in the norm's kernels: the threads that hold a row, their sum over it, and the loads of the next rows. A CTA
+// takes row after row; a thread has the same columns of each row.
 #pragma once
 
 #include "kernels/common/cp_async.cuh"
@@ -11,7 +11,8 @@ namespace tbench::kernels {
 
 inline constexpr int kNormMaxWarps = norm_max_threads(kNormFewElements) / kWarpThreads;
 
-/// Coordinates of this thread: `lane` among the `threads` that hold a row, and the group's warps in the CTA.
+/// Coordinates of this thread: the index of its group in the CTA, and `lane`, its index among the `threads` threads of
+/// the group, which hold a row.
 struct NormGroup {
   int index, lane, threads;
   __device__ explicit NormGroup(int threads_of_row)
@@ -19,8 +20,9 @@ struct NormGroup {
         lane{static_cast<int>(threadIdx.x) % threads_of_row},
         threads{threads_of_row} {}
 
-  /// Returns the sum over the group's threads in all of them. `partials` alternate between two sets, so that one
-  /// barrier is enough: a thread that writes a set again has passed the barrier behind which all had read it.
+  /// Returns the sum over the group's threads, in every thread of the group. Calls alternate between two sets of
+  /// `partials`, so that one barrier per call is enough: before a thread writes a set again, it has passed a barrier at
+  /// which all threads had finished reading that set.
   __device__ float sum(float value, float (&partials)[2][kNormMaxWarps], int& turn) const {
     value = warp_sum(value);
     if (threads == kWarpThreads) return value;
@@ -35,15 +37,15 @@ struct NormGroup {
   }
 };
 
-/// A thread's vectors of a row of one tensor: in registers, or, for `kAhead` rows, in the thread's own slots of shared
-/// memory. A thread reads what it has copied itself without a barrier.
+/// A thread's vectors of a row of one tensor, either in registers or, for `kAhead` rows, in the thread's own slots of
+/// shared memory. A thread reads only vectors that it has copied itself, so no barrier is needed.
 template <class Element, int kWidth, int kVectors, int kAhead>
 class RowVectors {
  public:
   using Vector = Word<Element, kWidth>;
   static constexpr int kSlotBytesOfThread = kAhead * kVectors * static_cast<int>(sizeof(Vector));
 
-  /// @param shared  shared memory of the CTA; advanced past this tensor's slots
+  /// @param shared  pointer into the CTA's shared memory; advanced past this tensor's slots
   __device__ explicit RowVectors(char*& shared) : slots_{reinterpret_cast<Vector*>(shared) + threadIdx.x} {
     shared += kSlotBytesOfThread * blockDim.x;
   }
@@ -55,7 +57,7 @@ class RowVectors {
       cp_async(slots_ + place(slot, i), from);
     }
   }
-  /// Reads the vector again each time, so that registers need not hold it meanwhile.
+  /// Reads vector i. Each call reads it again, so that registers need not hold the float32 values in between.
   __device__ void get(int slot, int i, float (&values)[kWidth]) {
     if constexpr (kAhead == 0) {
       opaque(held_[i]);

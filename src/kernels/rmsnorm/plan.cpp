@@ -1,4 +1,4 @@
-// Division of rows among threads and CTAs: pure functions of the shape.
+// Division of rows among threads and CTAs: pure functions of shape, types and device.
 #include "kernels/rmsnorm/plan.hpp"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ constexpr std::int64_t kVectorBytes = 16;
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kMaxThreadsOfARow = 512;
 
-/// Approximate threads per CTA and maximum of CTAs per SM. In the forward pass 1,024 threads in four CTAs are within 1
-/// to 10 % of a copy of the same bytes. In the backward pass each CTA leaves a share of the weight's gradient, so there
-/// are two large ones.
+/// Approximate number of threads per CTA and maximum number of CTAs per SM. In the forward pass 1,024 threads in four
+/// CTAs take 1 to 10 % longer than a copy of the same bytes. In the backward pass each CTA leaves a share of the weight
+/// gradient, so there are only two large CTAs.
 struct BlockSizes {
   std::int64_t threads, blocks;
 };
@@ -25,7 +25,7 @@ constexpr BlockSizes block_sizes(NormPass pass) {
   return pass == NormPass::kForward ? BlockSizes{256, 4} : BlockSizes{512, 2};
 }
 
-/// Divides a row; the division is the same whether vectors fit or not.
+/// Divides a row. The division is the same with and without vectors.
 NormPlan plan_of_a_row(const NormShape& shape, bool in_vectors) {
   const std::int64_t vector = kVectorBytes / storage_bytes(shape.types.stream);
   const auto threads_with = [&](std::int64_t elements) {
@@ -40,8 +40,8 @@ NormPlan plan_of_a_row(const NormShape& shape, bool in_vectors) {
           .shared_bytes = 0};
 }
 
-/// Bytes of the slots: x and the branch in the forward pass, sum, dsum, dnormed and a row's rstd in the backward pass.
-/// The groups' sums take the place of the slots.
+/// Returns the bytes of the slots: for x and the branch in the forward pass; for sum, dsum, dnormed and a row's rstd in
+/// the backward pass. The groups' sums reuse the memory of the slots.
 std::int64_t shared_bytes(NormPass pass, const NormShape& shape, const NormPlan& plan) {
   const std::int64_t stream = storage_bytes(shape.types.stream), branch = storage_bytes(shape.types.branch);
   const std::int64_t of_a_thread = pass == NormPass::kForward
@@ -74,7 +74,7 @@ void check_norm(const NormShape& shape) {
 NormPlan norm_plan(NormPass pass, const NormShape& shape, bool in_vectors, const NormDevice& device) {
   check_norm(shape);
   check_extent("rmsnorm", "the number of multiprocessors", device.multiprocessors, 1, 1 << 20);
-  // Each group has a named barrier; 0 is the CTA's own.
+  // Each group has a named barrier; number 0 is the barrier of the whole CTA.
   constexpr std::int64_t kMaxGroups = 15;
   const BlockSizes sizes = block_sizes(pass);
   NormPlan plan = plan_of_a_row(shape, in_vectors);
@@ -89,7 +89,8 @@ NormPlan norm_plan(NormPass pass, const NormShape& shape, bool in_vectors, const
   const std::int64_t held_by_registers = norm_max_threads(plan.elements) / (plan.threads * plan.groups);
   const std::int64_t at_once =
       std::max<std::int64_t>(std::min({sizes.blocks, held_by_shared, held_by_registers}), 1) * device.multiprocessors;
-  // In the forward pass, rows that are not copied ahead have one CTA each: the next CTA's loads overlap this one's sum.
+  // In the forward pass, rows that are not copied ahead have one CTA each, so that the next CTA's loads overlap the
+  // current CTA's sum.
   const bool is_one_round =
       pass == NormPass::kForward && norm_rows_ahead(pass, plan.width_of_vector, plan.elements) == 0;
   const std::int64_t all = ceil_div(shape.rows, plan.groups);

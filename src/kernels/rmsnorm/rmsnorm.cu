@@ -1,4 +1,4 @@
-// Launches of the norm's kernels: types and the plan's vectors become template arguments.
+// Launches of the norm's kernels. They turn types and the plan's vectors into template arguments.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -24,7 +24,7 @@ NormDevice current_device() {
   return {.multiprocessors = multiprocessors, .shared_bytes = shared_bytes};
 }
 
-/// Number of CTAs of the backward pass, which does not depend on vectors.
+/// Returns the number of CTAs of the backward pass, which is the same with and without vectors.
 std::int64_t backward_blocks(const NormShape& shape) {
   return norm_plan(NormPass::kBackward, shape, /*in_vectors=*/true, current_device()).blocks;
 }
@@ -55,7 +55,8 @@ void with_plan(const NormPlan& plan, const Use& use) {
   plan.width_of_vector == 1 ? with_width(Number<1>{}) : with_width(Number<kVector>{});
 }
 
-/// Launch function of the runtime: the ordinary one, or the cooperative one for CTAs that have to run all at once.
+/// Type of the runtime's two launch functions: the ordinary launch, and the cooperative launch for CTAs that all have
+/// to run at the same time.
 using Launch = cudaError_t(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                            cudaStream_t stream);
 

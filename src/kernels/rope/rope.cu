@@ -1,6 +1,6 @@
-// One kernel. A thread has one vector of a head at one position in every part, so that queries and keys share the
-// angles that it loads. Threads are in the order [token, head, head_dim] of the packed product. Reading the product,
-// and writing it in the backward pass, is therefore contiguous; in the other layout the runs are one head_dim long.
+// One kernel serves both passes. A thread has one vector of a head at one position in every part, so that queries and
+// keys share the angles that it loads. Threads are in the order [token, head, head_dim] of the packed product. Accesses
+// to the product are therefore contiguous; in the other layout contiguous runs have the length of head_dim.
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -25,7 +25,7 @@ struct Extents {
 
 struct Place {
   unsigned batch, seq, head;
-  int column;  // element in the head
+  int column;  // index of the element in the head
 };
 
 template <int kWidth>
@@ -114,7 +114,8 @@ void check_rope(const RopeProblem& problem) {
 }
 
 bool fits_vectors(const RopeProblem& problem, std::int64_t vector) {
-  // The angles of a vector are two vectors of half as many float32 values.
+  // The angles of a vector are two arrays of float32, cos and sin, with half as many values each as the vector has
+  // elements.
   bool fits = problem.head_dim % vector == 0 && are_aligned({problem.cos, problem.sin}, kVectorBytes);
   for (std::size_t i = 0; i < static_cast<std::size_t>(problem.parts); ++i) {
     for (const TensorView* const view : {&problem.from.at(i), &problem.to.at(i)}) {
@@ -137,11 +138,11 @@ void launch(const RopeProblem& problem, cudaStream_t stream) {
                                            : &rope_layout_kernel<Element, kWidth, 3>;
   upload_step_fault(stream);
   const auto blocks = static_cast<unsigned>(ceil_div(extents.vectors, kThreads));
-  if (problem.backward) {  // follows attention's last kernel, which lets this one start early
+  if (problem.backward) {  // attention's last kernel comes before and lets this kernel start early
     return launch_pdl(kernel, blocks, kThreads, 0, stream, problem, extents);
   }
-  // Behind a matrix product, which lets nothing start early, a launch with PDL takes 0.3 to 0.5 us more than an
-  // ordinary one.
+  // After a matrix product, which lets no kernel start early, a launch with PDL takes 0.3 to 0.5 us longer than an
+  // ordinary launch.
   kernel<<<blocks, kThreads, 0, stream>>>(problem, extents);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kVectors = 1;  // per thread
 
-/// The logistic function. 16-bit types use the fast exponential and division, whose errors are units in float32's last
-/// place.
+/// Returns the logistic function of x. 16-bit types use the fast exponential and division, whose errors are a few units
+/// in float32's last place.
 template <class Element>
 __device__ __forceinline__ float logistic(float x) {
   if constexpr (sizeof(Element) == sizeof(float)) {
@@ -27,19 +27,19 @@ __device__ __forceinline__ float logistic(float x) {
   }
 }
 
-/// Number of vectors of h, in all and per row.
+/// Number of vectors of h in total and per row.
 struct Vectors {
   unsigned count, of_a_row;
 };
 
-/// Offset of vector `index` in a matrix with this stride.
+/// Returns the offset of vector `index` of h in a matrix with this stride.
 template <int kWidth>
 __device__ __forceinline__ std::int64_t place(const Vectors& vectors, unsigned index, std::int64_t stride) {
   const unsigned row = index / vectors.of_a_row;
   return row * stride + std::int64_t{index - row * vectors.of_a_row} * kWidth;
 }
 
-/// Index of this thread's first vector; the next ones are kThreads apart.
+/// Returns the index of this thread's first vector; its further vectors are kThreads apart.
 __device__ __forceinline__ unsigned first_vector() { return blockIdx.x * kThreads * kVectors + threadIdx.x; }
 
 template <class Element, int kWidth>

@@ -13,8 +13,8 @@ namespace tbench::kernels::sm90 {
 // Conditions of the rules: the first two for head_dim 64 and 80, the others for head_dim 64 only. They are declared
 // here for the tests, because the rules of head_dim 64 try the split backward pass first and so may not reach them.
 
-/// Whether one CTA per head (whole_heads_pay()) or two (shared_heads_pay()) are faster than every kernel other than the
-/// split kernel.
+/// Whether one CTA per head (whole_heads_pay()) or two CTAs per head (shared_heads_pay()) are faster than every kernel
+/// other than the split kernel.
 [[nodiscard]] bool whole_heads_pay(const Occupancy& occupancy);
 [[nodiscard]] bool shared_heads_pay(const Occupancy& occupancy);
 /// Whether one CTA per head is also faster than the split backward pass. This is so with a causal mask if the last step

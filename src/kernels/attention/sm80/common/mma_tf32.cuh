@@ -224,9 +224,9 @@ __device__ __forceinline__ std::uint32_t right_offset(int lane, int bytes) {
 }
 
 /// Computes scores += left right^T. Both operands are stored as [row, head_dim] in shared memory; the addresses `left`
-/// and `right` include left_offset() and right_offset(). If `kRounded`, the elements of `right` are TF32 numbers; those
-/// of `left` are TF32 numbers unless `k3xTf32`. `kSmallParts` is the distance in bytes from the big parts of `left` to
-/// its small parts, or 0 if `left` is not split.
+/// and `right` include left_offset() and right_offset(). If `kRounded`, the elements of `right` are TF32 numbers; the
+/// elements of `left` are TF32 numbers unless `k3xTf32`. `kSmallParts` is the distance in bytes from the big parts of
+/// `left` to its small parts, or 0 if `left` is not split.
 template <bool k3xTf32, bool kRounded, int kHeadDim, int kSmallParts = 0, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {

@@ -1,5 +1,5 @@
-// Launches of the sm90 backward kernels for one precision, Precision::TBENCH_PRECISION: which instantiations serve a
-// problem. CMakeLists.txt compiles this file once per precision.
+// Launches of the sm90 backward kernels for one precision, Precision::TBENCH_PRECISION: selects the instantiations for
+// a problem. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
 #include "kernels/attention/sm90/bwd_hdim256/kernel.cuh"
@@ -11,7 +11,8 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// TMA descriptors with boxes of a step's queries, and below of a warpgroup's keys.
+/// Returns a TMA descriptor whose boxes hold a step's queries and, below, a descriptor whose boxes hold a warpgroup's
+/// keys.
 CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   const auto head_dim = static_cast<int>(shape.head_dim);

@@ -7,19 +7,19 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::int64_t kStepRows = 128;  // a multiple of every step's queries
+constexpr std::int64_t kStepRows = 128;  // a multiple of the queries per step of every kernel
 
 std::int64_t key_tiles(const AttentionShape& shape) {
   return block_count(shape.seq_kv, backward_keys(static_cast<int>(shape.head_dim)));
 }
 
-/// Number of work tiles: one per K/V tile and head.
+/// Returns the number of work tiles: one per K/V tile and head.
 std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
 
-/// Number of groups of heads. Persistent CTAs get about two work tiles per SM and group, whose Q, dO and dQ sums are 16
-/// MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With one work tile per SM, or one and a half, some
-/// CTAs would get up to 1.8 times their share. With one tile per CTA a group has as many heads as 40 MiB hold, which is
-/// faster there.
+/// Returns the number of groups of heads. With persistent CTAs a group has about two work tiles per SM, whose Q, dO and
+/// dQ sums take 16 MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With only one or one and a half
+/// work tiles per SM and group, some CTAs would get up to 1.8 times their share. With one tile per CTA it is faster if
+/// a group has as many heads as fit into 40 MiB.
 std::int64_t head_groups(const AttentionShape& shape) {
   constexpr std::int64_t kItems = 250;
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
@@ -78,10 +78,9 @@ Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const De
             .threads = kBackwardThreads,
             .shared_bytes = static_cast<std::size_t>(shared_bytes)};
   }
-  return {
-      .grid = {items, 1, 1},
-      .threads = kBackwardThreads,
-      .shared_bytes = static_cast<std::size_t>(shared_bytes + kSharedAlignment)};  // the kernel aligns its tiles itself
+  return {.grid = {items, 1, 1},
+          .threads = kBackwardThreads,
+          .shared_bytes = static_cast<std::size_t>(shared_bytes + kSharedAlignment)};  // the kernel aligns its tiles
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {

@@ -1,5 +1,5 @@
-// The mask of the scores of one step, with the ends of rows, for a warpgroup with stationary keys or queries: split
-// backward and TF32.
+// The mask of one step's scores, also for rows and columns past the end, for a warpgroup with stationary keys or
+// queries. The split backward pass and the TF32 backward pass use it.
 #pragma once
 
 #include <cmath>
@@ -8,12 +8,13 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Masks a thread's scores, which come in fours: two columns of one row, and the same two of the row eight below.
-/// @param row_of           the row of either half, among the stationary rows
+/// Masks a thread's scores, which are groups of four: two columns of one row, then the same two columns of the row
+/// eight further.
+/// @param row_of           returns the stationary row of half 0 or 1 of a group of four
 /// @param first_column     the thread's first column, among the streamed rows
-/// @param streamed_extent  number of streamed rows; columns beyond it are masked, too, because their zeros times an Inf
-///                         would be NaN. It and `causal` are references, so that parameters are read where they are
-///                         needed and not kept in registers
+/// @param streamed_extent  number of streamed rows; columns from it on are masked, too, because their zeros times Inf
+///                         would be NaN. This argument and `causal` are references, so that the parameters are read
+///                         only where needed and not kept in registers
 template <bool kKeepsKeys, int kScores, class Row>
 __device__ __forceinline__ void hide_scores(float (&scores)[kScores], const Row& row_of, int first_column,
                                             const int& streamed_extent, const bool& causal) {

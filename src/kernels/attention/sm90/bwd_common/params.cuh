@@ -7,8 +7,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Parameters common to these kernels. `Gradient`: how dK and dV are described to the code that stores them; `Order`: a
-/// BwdTileOrder with whatever else the schedule needs.
+/// Parameters common to these kernels. `Gradient` is the type that describes dK and dV to the code that stores them;
+/// `Order` is a BwdTileOrder or a type that adds members for the schedule.
 template <class Gradient, class Order>
 struct BwdParams {
   CUtensorMap q, k, v, grad_o;
@@ -24,10 +24,10 @@ struct BwdParams {
 };
 
 /// Coordinates of a work tile: its keys and the steps over the queries that see them. There are `steps` steps from
-/// `first_step` on; they wrap around at the end.
+/// `first_step` on; after the last queries they continue with the first.
 struct BwdTileCoord {
   int first_key;
-  int head;  // counted through all batches
+  int head;  // index among the heads of all batches
   int first_step, steps;
 };
 

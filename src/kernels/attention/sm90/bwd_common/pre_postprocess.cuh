@@ -1,5 +1,5 @@
-// The preprocess kernel of the sm90 backward pass, which makes the start values of S and dP and clears the sums, and
-// the postprocess kernel, which converts sums to dQ; with their parameters.
+// The preprocess kernel of the sm90 backward pass, which computes the initial values of S and dP and clears the sums,
+// the postprocess kernel, which converts the sums to dQ, and their parameters.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -50,7 +50,7 @@ PrePostParams<Element> helper_parameters(const AttentionProblem& problem, const 
       case DqAccumulation::kPerHead:
         return choice.shares;
       case DqAccumulation::kNone:
-        return 1;  // nothing is cleared
+        return 1;  // no sums are cleared
     }
     return 0;
   };
@@ -69,18 +69,18 @@ PrePostParams<Element> helper_parameters(const AttentionProblem& problem, const 
           .scale = problem.scale};
 }
 
-/// Batch and head of a CTA. These kernels go from the last head to the first, the kernel between them from the first to
-/// the last, so that each begins with data that the one before it has left in the L2 cache.
+/// Batch and head of a CTA. These two kernels process the heads from last to first, the main kernel between them from
+/// first to last, so that each kernel begins with data that the previous kernel left in the L2 cache.
 __device__ __forceinline__ unsigned helper_batch() { return gridDim.z - 1 - blockIdx.z; }
 __device__ __forceinline__ unsigned helper_head() { return gridDim.y - 1 - blockIdx.y; }
 
-/// Passes of a CTA over the sums of its rows, four floats per thread and pass.
+/// Number of passes of a CTA over the sums of its rows, with four floats per thread and pass.
 template <int kHeadDim>
 constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
 static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
 
-/// Makes delta = rowsum(dO * O) as row_dot() does, but calls `meanwhile` between loads and sums: the stores that clear
-/// the sums would otherwise be ahead of the loads.
+/// Computes delta = rowsum(dO * O) as row_dot() does, but calls `meanwhile`, which clears the sums, after the loads and
+/// before their use: otherwise these stores would precede the loads.
 template <class Element, int kHeadDim, class Meanwhile>
 __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>& p, int first_row, float* result,
                                                     Meanwhile&& meanwhile) {
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
-/// The postprocess kernel: dq = scale * sums, from the accumulators' layout (see SoftmaxGrad::add_query_gradient()); it
-/// adds at most `kSums` partial sums.
+/// The postprocess kernel: dq = scale * sums, where the sums have the layout of accumulators (see
+/// SoftmaxGrad::add_query_gradient()). It adds at most `kSums` partial sums.
 template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm90_postprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
@@ -152,7 +152,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
   const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
-  // With a mask, only the K/V tiles that the CTA's queries see; kBackwardHelperRows divides kBackwardKeys.
+  // With a mask, only the K/V tiles that the CTA's queries see have partial sums; kBackwardHelperRows divides
+  // kBackwardKeys.
   const int count = p.causal ? min(p.sums_apart, first_row / kBackwardKeys + 1) : p.sums_apart;
   griddep_wait();
   float4 shares[kSums][kSumPasses<kHeadDim>];  // all loads first

@@ -1,4 +1,4 @@
-// Shared memory of the sm90 backward kernels for the steps of a work tile, and the start of a CTA.
+// Shared memory of the sm90 backward kernels for the steps of a work tile, and the initialisation of a CTA.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
@@ -8,7 +8,7 @@
 namespace tbench::kernels::sm90 {
 
 /// Holds Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
-/// barriers: first the `kOthers` of the deriving struct, then these.
+/// barriers: first `kOthers` barriers of the deriving struct, then the barriers declared here.
 template <int kColumns, BwdSchedule kBlocks, int kOthers>
 struct BwdSmem {
   static constexpr int kHeadDim = kColumns;
@@ -57,8 +57,8 @@ struct BwdSmem {
     return base + kPlan.barriers + number * kBarrierSize;
   }
 
-  /// Initialises the barriers; one thread calls it, after the others are initialised. The producer arrives at barriers
-  /// of loads, warps at the rest.
+  /// Initialises the barriers of the steps. One thread calls it, after it has initialised the deriving struct's
+  /// barriers. The producer arrives at the barriers of loads, warps at the other barriers.
   __device__ __forceinline__ void make_step_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
       mbarrier_init(barrier(kQueriesFull + stage), 1);

@@ -1,7 +1,7 @@
 // The part of a consumer warpgroup's step that all sm90 backward kernels share: S^T, dP^T and dS of 64 keys and a step
-// of queries, and their products. Scores are transposed, so that P and dS are operands of dV += P dO and dK += dS Q as
-// they stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over
-// all keys of the work tile.
+// of queries, and their products. Scores are transposed, so that P and dS are already in the register layout of
+// operands of dV += P dO and dK += dS Q. The warpgroups exchange dS through shared memory for dQ = dS K, of which each
+// warpgroup computes one half over all keys of the work tile.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Tiles  BwdSmem with K and V
+/// Products, mask and exponentials of a step.
+/// @tparam Tiles  a BwdSmem that also holds K and V
 template <class Element, class Parameters, class Tiles>
 class SoftmaxGrad {
  protected:
@@ -22,8 +23,9 @@ class SoftmaxGrad {
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr BwdConfig kTile = Shared::kTile;
   static constexpr int kQueries = Shared::kQueries;
-  static constexpr int kScores = kQueries / 2;  // per thread: a warp's 16 keys among 32 lanes
-  // dP^T, dV and dK are computed in parts of 64 queries: dP^T of 128 queries would not fit next to S^T, P and dS.
+  static constexpr int kScores = kQueries / 2;  // scores per thread: the 32 lanes of a warp share 16 keys
+  // dP^T, dV and dK are computed in parts of 64 queries: dP^T of 128 queries would not fit into registers next to S^T,
+  // P and dS.
   static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
   static constexpr int kPartScores = kPartQueries / 2;
   static constexpr int kPartBytes = kPartQueries * Shared::kRowBytes;
@@ -45,15 +47,15 @@ class SoftmaxGrad {
     const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : opaque_thread_index();
     return thread / kWarpSize % kWarpGroupWarps;
   }
-  /// Lane, at head_dim 256 also the warp, read again at every use: values that follow from it would be kept in
-  /// registers, and none are left.
+  /// The lane and, at head_dim 256, also the warp are read again at every use. Otherwise the compiler would keep values
+  /// computed from them in registers, of which none are left.
   __device__ __forceinline__ static int lane() {
     if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
     return read_lane();
   }
 
-  /// Stage and phase parity of the tiles and dS of the CTA's i-th step, computed so that nothing has to be kept in
-  /// registers.
+  /// Stage and, below, phase parity of the tiles and dS of the CTA's i-th step. They are computed from i, so that no
+  /// register has to keep them.
   __device__ __forceinline__ static std::uint32_t stage(int i) { return static_cast<std::uint32_t>(i) % 2; }
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
 
@@ -61,12 +63,12 @@ class SoftmaxGrad {
     wait_for_tile(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
   }
   __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
-    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
-    // read.
+    // The injected fault waits for the preceding phase. Once the tile has arrived, that parity belongs to the next
+    // tile, which is not loaded before this tile has been read, so the wait is bounded.
     if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(barrier, parity ^ 1u);
     mbarrier_wait(barrier, parity);
   }
-  /// Waits for dS of both warpgroups of the i-th step.
+  /// Waits for both warpgroups' dS of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {
     mbarrier_wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
   }
@@ -83,7 +85,7 @@ class SoftmaxGrad {
     delay(InjectedFault::kBackwardRelease);
   }
 
-  /// result += K Q^T or V dO^T: stationary rows times streamed rows.
+  /// Issues result += K Q^T or V dO^T: stationary rows times streamed rows.
   template <int kCount>
   __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
                                                              std::uint32_t streamed) {
@@ -98,7 +100,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// gradient += scores * the stage's rows, for one part of the queries; without `add` = instead of +=.
+  /// Issues gradient += scores * the stage's rows for one part of the queries. Without `add`, it overwrites `gradient`.
   __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
                                                            const std::uint32_t (&scores)[kScores / 2],
                                                            std::uint32_t streamed, int part, bool add) {
@@ -114,7 +116,7 @@ class SoftmaxGrad {
   /// Index of the warpgroup's 64 keys in the work tile.
   __device__ __forceinline__ int key_group() const { return Shared::kKeyGroups > 1 ? group_ : 0; }
 
-  /// Operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the work tile's keys, 64 after 64.
+  /// Operands of a warpgroup's half of dQ = dS K: dS of the i-th step and, below, the work tile's keys in blocks of 64.
   __device__ __forceinline__ SmemDescriptor scores_operand(int i) const {
     return make_smem_descriptor(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kWgmmaM * kPanelRowBytes : 0));
   }
@@ -137,8 +139,8 @@ class SoftmaxGrad {
   }
 
   /// Adds dQ to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]. A thread's four elements of a block
-  /// of eight columns are contiguous, so that a warp adds 512 contiguous bytes. `head`: counted through all batches;
-  /// `put`: adds four floats.
+  /// of eight columns are contiguous, so that a warp adds 512 contiguous bytes. `head` is the index among the heads of
+  /// all batches; `put` adds four floats.
   template <class Put>
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int first_query, int head,
                                                      Put&& put) const {
@@ -155,11 +157,11 @@ class SoftmaxGrad {
     }
   }
 
-  /// Key of a thread in the warpgroup's 64. A thread has two keys, eight apart; its scores come in fours, two queries
-  /// of the first key and the same two of the second.
+  /// Index of a thread's key among the warpgroup's 64 keys. A thread has two keys, eight apart; its scores are groups
+  /// of four: two queries of the first key, then the same two queries of the second key.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  /// Masks scores, also of queries beyond the last, whose zeros times an Inf would be NaN. `item_key`: first key of the
+  /// Masks scores, also of queries past the end, whose zeros times Inf would be NaN. `item_key` is the first key of the
   /// work tile.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
@@ -184,8 +186,8 @@ class SoftmaxGrad {
     }
   }
 
-  /// Starts the accumulators from a number per query, lse or delta, so that neither is needed between a product and its
-  /// use.
+  /// Initialises the accumulators with lse or delta of their queries, so that neither has to be applied between a
+  /// product and its use.
   template <int kCount>
   __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
 #pragma unroll
@@ -198,7 +200,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// P = exp(scale * (S - lse / scale)).
+  /// Computes P = exp(scale * (S - lse / scale)).
   template <int kCount>
   __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
     const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
@@ -207,15 +209,16 @@ class SoftmaxGrad {
   }
 
   /// Address at which a lane stores dS of the i-th step's first 16 queries. A warp's 16 keys are two vectors of a row.
-  /// Each eight lanes address the rows of one matrix: the first eight queries with either vector, then the other eight.
+  /// Every eight lanes address the rows of one matrix: first the first eight queries with each of the two vectors, then
+  /// the other eight queries.
   __device__ __forceinline__ std::uint32_t scores_line(int i) const {
     const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
     return shared_.scores(stage(i)) + key_group() * Shared::kScoresPanelBytes + row * kPanelRowBytes +
            (vector ^ lane() % 8) * 16;
   }
 
-  /// Makes P and dS = P (dP - delta) as operands for one part of the queries, with P in `s`. Stores dS to shared
-  /// memory, too, [query, key], for the dQ products of both warpgroups.
+  /// Computes P, from the values in `s`, and dS = P (dP - delta) as operands for one part of the queries. Also stores
+  /// dS to shared memory as [query, key], for the dQ products of both warpgroups.
   __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
@@ -240,14 +243,14 @@ class SoftmaxGrad {
     for (int j = 0; j < kPartScores / 2; ++j) p[part * (kPartScores / 2) + j] = 0;
   }
 
-  /// Publishes the dS that differentiate() has stored for a step to both warpgroups.
+  /// Publishes a step's dS, which differentiate() has stored, to both warpgroups.
   __device__ __forceinline__ void show_scores(int i) const {
     fence_proxy_async();
     release(Shared::kScoresFull + stage(i));
   }
 
-  /// Stores dK or dV times `factor` over K or V in shared memory, for the TMA store. A lane addresses its row of four
-  /// matrices [16, 16]: the first 16 lanes the rows of the left two, the others the rows of the right two.
+  /// Stores dK or dV times `factor` over K or V in shared memory, for the TMA store. The first 16 lanes address the
+  /// rows of the left two of four matrices [8, 8], the other lanes the rows of the right two.
   __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
                                                  float factor) const {
     const int row = warp() * 16 + lane() % 16;

@@ -1,7 +1,7 @@
-// Backward pass on Hopper at head_dim 256, bf16 and fp16, with one work tile of 64 keys per CTA. Of the two consumer
-// warpgroups one makes dV, the other dK (sm90/bwd_hdim256/mainloop.cuh); one producer thread loads, as in
-// sm90/bwd_tile. dQ is added atomically to float32 sums: the preprocess kernel clears them and makes lse and delta, the
-// postprocess kernel converts them.
+// Backward pass on Hopper at head_dim 256, bf16 and fp16, with one work tile of 64 keys per CTA. One of the two
+// consumer warpgroups computes dV, the other dK (sm90/bwd_hdim256/mainloop.cuh); one producer thread loads, as in
+// sm90/bwd_tile. dQ is added atomically to float32 sums. The preprocess kernel clears the sums and computes lse and
+// delta; the postprocess kernel converts the sums to dQ.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_hdim256/mainloop.cuh"

@@ -1,10 +1,10 @@
 // Main loop of the two consumer warpgroups of the sm90 backward kernel at head_dim 256. Both hold the same 64 keys,
-// because dK and dV together exceed a warpgroup's registers. One makes S^T, P and dV, the other dP^T, dS and dK, and
-// each makes half of dQ's columns. P crosses shared memory as float32, so that dS comes from unrounded P; dS crosses it
-// for dQ.
+// because dK and dV together exceed a warpgroup's registers. One warpgroup computes S^T, P and dV, the other dP^T, dS
+// and dK, and each computes half of dQ's columns. P passes through shared memory as float32, so that dS is computed
+// from unrounded P; dS passes through shared memory for dQ.
 //
-// The first warpgroup runs ahead: its exponentials overlap the other's products. The next S^T and dP^T are issued
-// behind dV and dK, so that the tensor cores never wait while P and dS are made. dQ comes one step late, as in the
+// The first warpgroup runs ahead: its exponentials overlap the other's products. The next S^T and dP^T are issued after
+// dV and dK, so that the tensor cores are not idle while P and dS are computed. dQ is computed one step late, as in the
 // other kernels.
 #pragma once
 
@@ -25,15 +25,15 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
   static_assert(Scores::kParts == 1 && !kTile.early_gradients);
 
   enum Group { kValues, kKeys };
-  // Named barriers, of 16 that exist; 0 is __syncthreads(). kStaging belongs to the first warpgroup, kStaging + 1 to
-  // the second.
+  // Numbers of the named barriers, of which 16 exist; number 0 serves __syncthreads(). kStaging belongs to the first
+  // warpgroup, kStaging + 1 to the second.
   enum NamedBarrier { kKeysRead = 1, kStaging = 2 };
 
   __device__ __forceinline__ Hdim256Warpgroup(const TileParams& parameters, Shared shared, const BwdTileCoord& place,
                                               Group group)
       : Scores{parameters, shared, group}, place_{place} {}
 
-  /// Returns place_.steps - 1, computed again: kept in a register, it spills.
+  /// Returns place_.steps - 1. It is computed again at each use, because a register that keeps it would be spilled.
   __device__ __forceinline__ int last_step() const {
     return all_steps(p_, kQueries) - 1 - (p_.causal ? place_.first_step : 0);
   }
@@ -69,8 +69,8 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     add_query_gradient(dq, i);
   }
 
-  /// Adds the last dQ, then stores dK or dV through the shared memory of K or V, which nothing reads any more: V since
-  /// the last dS has arrived, K when both warpgroups have made their dQ.
+  /// Adds the last dQ, then stores dK or dV through the shared memory of K or V. V is no longer read once the last dS
+  /// has arrived, and K once both warpgroups have computed their dQ.
   __device__ __forceinline__ void finish(const CUtensorMap& map, std::uint32_t tile,
                                          const float (&gradient)[kGradients], float factor) const {
     float dq[kQueryGradients];
@@ -80,8 +80,8 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     start_query_gradient(dq, last);
     wgmma_wait_group<0>(dq);
     add_query_gradient(dq, last);
-    // One warpgroup arrives and the other waits: bar.sync in two branches would be two instructions, which one barrier
-    // may not get.
+    // One warpgroup arrives and the other waits: bar.sync in two branches would be two instructions, and all warps have
+    // to wait at a barrier with the same instruction.
     if (group_ == kValues) {
       named_barrier_arrive<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
     } else {
@@ -91,7 +91,7 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     fence_proxy_async();
     named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0) return;
-    // Computed again: kept in a register, it spills.
+    // Computed again, because a register that keeps it would be spilled.
     const BwdTileCoord place = one_item_place(p_, opaque(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
     tma_store_tile<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
                              Shared::kKeptPanelBytes);
@@ -123,7 +123,7 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
   }
 
  private:
-  /// Computes one step, with dQ of the step before and S^T of the step after.
+  /// Computes one step, dQ of the previous step and S^T of the next step.
   template <bool kFirst, bool kLast>
   __device__ __forceinline__ void advance(int i) {
     Scores::mask(scores_, first_query(i), place_.first_key);
@@ -199,7 +199,7 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
   }
 
  private:
-  /// Computes one step, with dQ of the step before and dP^T of the step after.
+  /// Computes one step, dQ of the previous step and dP^T of the next step.
   template <bool kFirst, bool kLast>
   __device__ __forceinline__ void advance(int i) {
     mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
@@ -208,14 +208,14 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
     mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     std::uint32_t ds[kScores / 2];
     differentiate(ds, i);
-    release(Shared::kProbabilitiesEmpty);  // only now: the loads have to have completed
+    release(Shared::kProbabilitiesEmpty);  // not earlier, because the loads of P must have completed
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
     wgmma_fence();
     if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
     wgmma_commit_group();
-    Scores::show_scores(i);  // after the products: its fence takes as long as one of them
+    Scores::show_scores(i);  // after the products are issued, because its fence takes as long as a product
     if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_probability_gradients(i + 1);
     wgmma_wait_group<kLast ? 0 : 1>(keys_);
@@ -236,8 +236,8 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
     release(Shared::kGradientsEmpty + stage(i));
   }
 
-  /// Makes dS = P (dP - delta) and stores it to shared memory, too; see SoftmaxGrad::differentiate(). P is loaded a few
-  /// values ahead; all of it would spill.
+  /// Computes dS = P (dP - delta) and also stores it to shared memory; see SoftmaxGrad::differentiate(). P is loaded
+  /// only a few values ahead, because registers for all of P would be spilled.
   __device__ __forceinline__ void differentiate(std::uint32_t (&ds)[kScores / 2], int i) const {
     constexpr int kFours = kScores / 4, kAhead = 4;
     const std::uint32_t line = Scores::scores_line(i);

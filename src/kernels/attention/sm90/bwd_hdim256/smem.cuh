@@ -13,13 +13,15 @@ struct Hdim256Smem : TileSmem<kColumns, 4> {
   static_assert(Kept::kKeyGroups == 1 && kTile.stages == 2);
 
   enum DeepBarrier {
-    kGradientsEmpty = static_cast<int>(Kept::kMoreBarriers),  // dO of a stage; kStageEmpty is for its Q
+    kGradientsEmpty =
+        static_cast<int>(Kept::kMoreBarriers),  // dO of a stage has been read; kStageEmpty is for the stage's Q
     kProbabilitiesFull = kGradientsEmpty + kTile.stages,
     kProbabilitiesEmpty,
   };
   static constexpr bool kGivesBackApart = true;
 
-  /// Address of a thread's n-th four values of P, the same in either warpgroup.
+  /// Address of a thread's n-th group of four values of P. Threads with the same index in their warpgroup have the same
+  /// address.
   __device__ __forceinline__ std::uint32_t probabilities(int n) const {
     const int thread = opaque_thread_index() % kWarpGroupThreads;  // read again, see SoftmaxGrad::warp()
     return base + kPlan.probabilities + (n * kWarpGroupThreads + thread) * 16;

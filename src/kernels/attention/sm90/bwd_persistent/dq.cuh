@@ -1,6 +1,6 @@
-// dQ in the persistent sm90 backward kernel. dQ of a step comes at the end of the next step, even if that is the next
-// work tile's first. It is added to float32 sums (kAtomic) or stored as a partial dQ (kPerKvTile). With kPerHead the
-// running sums are the threads' own, and dQ itself is stored with the head's first keys.
+// dQ in the persistent sm90 backward kernel. A step's dQ is computed at the end of the next step, even if that step
+// belongs to the next work tile. It is added to float32 sums (kAtomic) or stored as a partial dQ (kPerKvTile). With
+// kPerHead each thread has its own running sums, and dQ itself is stored with the K/V tile of the head's first keys.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -11,7 +11,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Knows the work tile of each step of the CTA and of the step before it.
+/// Keeps track of the work tiles of the current step and of the previous step, whose dQ is due.
 template <class Element, int kHeadDim, DqAccumulation kSums>
 class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>> {
   using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
@@ -26,7 +26,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   __device__ __forceinline__ DqMainloop(const PersistentParamsFor<kSums>& parameters, Shared shared, int group)
       : Scores{parameters, shared, group} {}
 
-  /// Stage of the work tile's K, V and fields, and the stage that the step before used, whose dQ is late.
+  /// Stage of the work tile's K, V and fields and, below, the stage that the previous step used, whose dQ is due.
   __device__ __forceinline__ std::uint32_t kept() const { return item_ % kKeptStages; }
   __device__ __forceinline__ std::uint32_t late_kept(int i) const {
     return (item_ - (begins_item(i) ? 1 : 0)) % kKeptStages;
@@ -49,7 +49,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
   }
 
-  /// Issues dQ of the step before the i-th.
+  /// Issues dQ of step i - 1.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i, bool add) const {
     const SmemDescriptor scores = Scores::scores_operand(i - 1),
                          keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
@@ -71,8 +71,8 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
         [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : red_add_v4(sums, four); });
   }
 
-  /// kPerHead: at the last K/V tile of a whole head, dQ starts from the running sums. They are loaded while the
-  /// warpgroup waits for the other one. Returns false if there are none.
+  /// With kPerHead, dQ of a whole head's last K/V tile is initialised with the running sums, which are loaded while the
+  /// warpgroup waits for the other warpgroup. Returns false if there are no such sums.
   using LateSums = float[kByHeads ? kQueryGradients : 1];
   __device__ __forceinline__ bool load_late_sums(LateSums& sums, int i) const {
     if constexpr (kByHeads) {
@@ -98,7 +98,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
       for (int n = 0; n < kQueryGradients; ++n) dq[n] = opaque(sums[n]);
     }
   }
-  /// Whether the step before the i-th is the last one of its queries, and below, whether earlier ones left sums.
+  /// Whether step i - 1 completes dQ of its queries and, below, whether earlier steps left sums of it.
   __device__ __forceinline__ bool ends_query_gradient(int i) const {
     return p_.order.shares == 1 && of_late_item(Shared::kFirstKey, i) == 0;
   }
@@ -106,8 +106,8 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     return query >= of_late_item(Shared::kFirstSeen, i) || injected(InjectedFault::kDqFirstSums);
   }
 
-  /// kPerHead: stores the running sums, which no other thread touches, or, at the last K/V tile of a whole head, dQ
-  /// itself.
+  /// With kPerHead: stores the running sums, which no other thread accesses, or dQ itself at the last K/V tile of a
+  /// whole head.
   __device__ __forceinline__ void keep_query_gradient(float (&dq)[kQueryGradients], int i) const {
     if (injected(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
       for (float& one : dq) one = 0.0f;
@@ -132,14 +132,14 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
                            (kHalvesQueries ? 0 : group_ * kHalfColumns);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // With the injected fault kBackwardKept the row may lie before the first.
+      // With the injected fault kBackwardKept the row may be negative.
       const bool exists = static_cast<unsigned>(row + half * 8) < static_cast<unsigned>(p_.seq_q);
       Element* const to = first + (row + half * 8) * view.strides[2];
       store_row(to, dq, half, p_.scale, place, exists);
     }
   }
 
-  std::uint32_t item_ = 0;  // counted through the CTA
+  std::uint32_t item_ = 0;  // number of the work tile in the CTA
   int begin_ = 0;           // first step of the work tile
 };
 

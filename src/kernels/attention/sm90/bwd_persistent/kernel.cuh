@@ -1,10 +1,10 @@
 // Backward pass on Hopper with persistent CTAs, bf16 and fp16, head_dim 64, 80 and 128. A work tile is 128 keys. A CTA
 // has two consumer warpgroups (sm90/bwd_persistent/mainloop.cuh) and one producer warpgroup. One producer thread loads
-// K and V, one work tile ahead. Another loads Q, dO and their lse and delta, as many steps ahead as there are stages,
-// across work tiles.
+// K and V, one work tile ahead. Another producer thread loads Q, dO and their lse and delta, as many steps ahead as
+// there are stages, across work tiles.
 //
 // dQ is added to float32 sums, which the preprocess kernel clears and the postprocess kernel converts. The preprocess
-// kernel also makes lse and delta. With kPerHead this kernel stores dQ itself.
+// kernel also computes lse and delta. With kPerHead and one CTA per head, this kernel stores dQ itself.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -23,7 +23,8 @@ class KvProducer {
   __device__ __forceinline__ KvProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// K and V of the first work tiles are loaded while the preprocess kernel runs, which does not write them.
+  /// Loads K and V of the first work tiles while the preprocess kernel still runs, because that kernel does not write
+  /// them.
   __device__ __forceinline__ void run() {
     for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, round_)) {
       show_item(item);
@@ -42,7 +43,7 @@ class KvProducer {
   __device__ __forceinline__ std::uint32_t kept() const { return round_ % kKeptStages; }
   __device__ __forceinline__ std::uint32_t parity() const { return round_ / kKeptStages % 2; }
 
-  /// Steps of all work tiles of the CTA so far.
+  /// Number of steps of all previous work tiles of the CTA.
   __device__ __forceinline__ int steps_before() const {
     return round_ == 0 ? 0 : load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kEnd));
   }
@@ -108,20 +109,22 @@ class QdoProducer {
   __device__ __forceinline__ QdoProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// The first tiles, as K and V, are loaded while the preprocess kernel runs, which does not write them.
+  /// Loads the first tiles while the preprocess kernel still runs, because that kernel does not write them.
   __device__ __forceinline__ void run() {
     mbarrier_wait(shared_.barrier(Shared::kItemFull), 0);
     const int early = min(of_item(Shared::kEnd), Shared::kTile.stages);
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_tiles(i);
-    // Required for lse, delta and the cleared sums. A consumer that adds to the sums has waited for a step's lse.
+    // This wait is required for lse, delta and the cleared sums. Consumers need no wait of their own before they add to
+    // the sums, because they have waited for a step's lse.
     griddep_wait();
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early;; ++item_) {
       mbarrier_wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
       const int end = of_item(Shared::kEnd);
-      if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first work tile may have come early
+      if (of_item(Shared::kBegin) == end)
+        return;  // not i, because all steps of the first work tile may have been loaded early
 #pragma unroll 1
       for (; i < end; ++i) {
         mbarrier_wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
@@ -170,14 +173,14 @@ class QdoProducer {
 
   const Parameters& p_;
   Shared shared_;
-  std::uint32_t item_ = 0;  // counted through the CTA
+  std::uint32_t item_ = 0;  // number of the work tile in the CTA
 };
 
 template <class Element, int kHeadDim, DqAccumulation kSums>
 __device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>& parameters, char* memory) {
   using Shared = PersistentSmem<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
-  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
+  // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
@@ -194,7 +197,8 @@ template <class Element, int kHeadDim, DqAccumulation kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_bwd_sm90_persistent_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(kSharedAlignment) char shared[];  // aligned, because nothing else lies in shared memory
+  extern __shared__ __align__(
+      kSharedAlignment) char shared[];  // can be aligned here, because the kernel has no other shared memory
   backward_block<Element, kHeadDim, kSums>(parameters, shared);
 #endif
 }

@@ -1,11 +1,11 @@
 // Main loop of a consumer warpgroup of the persistent sm90 backward kernel over the queries that see its 64 keys of
-// each work tile. S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they
-// stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over the
-// keys of the two.
+// each work tile. It computes S^T = K Q^T and dP^T = V dO^T, so that P and dS are already in the register layout of
+// operands of dV += P dO and dK += dS Q. The warpgroups exchange dS through shared memory for dQ = dS K, of which each
+// warpgroup computes one half over both warpgroups' keys.
 //
-// That product comes at the end of the next step, even if that step belongs to the next work tile. The warpgroups can
-// therefore be half a step apart, so that the products of one overlap the exponentials of the other. Neither waits for
-// dS of the other.
+// This product is computed at the end of the next step, even if that step belongs to the next work tile. The warpgroups
+// can therefore be half a step apart, so that the products of one overlap the exponentials of the other, and neither
+// waits for the other's dS.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -30,10 +30,10 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
   static constexpr bool kTakesTurns = uses_pingpong(kHeadDim, kSums);
   static constexpr bool kKeepsValues =
-      kHeadDim == 64;  // kept in registers: otherwise each part would read V from shared memory
+      kHeadDim == 64;  // whether V stays in registers, so that not every part reads it from shared memory
   static_assert(kParts > 1 || !kTakesTurns, "skip() takes no turn");
 
-  // Named barriers, of 16 that exist; 0 is __syncthreads().
+  // Numbers of the named barriers, of which 16 exist; number 0 serves __syncthreads().
   enum NamedBarrier { kTurn = 1 };
 
  public:
@@ -56,9 +56,9 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       }
 #pragma unroll 1
       for (; i < end; ++i) advance(i);
-      // The ping-pong order is kept from work tile to work tile: given away, it would come back half a step later.
-      // After a work tile of one step it is given away, because the other warpgroup may need it to release the K whose
-      // stage the next work tile's K takes.
+      // The warpgroup keeps its turn from one work tile to the next: if it passed the turn on, it would get it back
+      // half a step later. After a work tile of one step it passes the turn on, because the other warpgroup may need it
+      // to release the K whose stage the next work tile's K takes.
       has_turn = end - begin_ > 1;
       store_gradients();
       if (injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
@@ -76,7 +76,8 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wgmma_commit_group();
     wgmma_wait_group<0>(dq);
     take_query_gradient(dq, i);
-    if (kTakesTurns && group_ == 0) wait_for_turn();  // no barrier may stay half full
+    if (kTakesTurns && group_ == 0)
+      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
   }
 
  private:
@@ -90,12 +91,12 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   __device__ __forceinline__ void store_gradients() const {
     store_gradient(p_.dv, values_, 1.0f);
     store_gradient(p_.dk, keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
-    // Also needed where V is loaded to registers: a copy may overtake loads in flight.
+    // Also needed if V is loaded to registers, because a copy may overtake loads in flight.
     release(Shared::kValuesEmpty + kept());
   }
 
-  /// With a mask, the first 64 queries of a work tile see the first warpgroup's keys only. The second warpgroup's first
-  /// step shrinks to a half or, with 64 queries per step, to nothing.
+  /// Whether the step is the second warpgroup's first step of a work tile under a mask. The first 64 queries see only
+  /// the first warpgroup's keys, so that only half of this step remains, or none of it with 64 queries per step.
   __device__ __forceinline__ bool sees_half(int i) const {
     return p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
   }
@@ -104,10 +105,10 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     return begins_item(i) || (!kHalvesQueries && sees_half(i - 1));
   }
 
-  /// Skips a step whose P and dS are zeros, but makes dQ of the step before.
+  /// Skips a step whose P and dS are zeros, but computes dQ of the previous step.
   __device__ __forceinline__ void skip(int i) {
     mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)),
-                  parity(i));  // or its stage could be released too early
+                  parity(i));  // otherwise its stage could be released too early
     mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     clear_scores(i);
     show_scores(i);
@@ -180,13 +181,13 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     named_barrier_arrive<2 * kWarpGroupThreads>(kTurn + (1 - group_));
   }
 
-  /// Computes one step, with dQ of the step before. The CTA's first step has none before it: its product of undefined
-  /// data is added nowhere, because ptxas accepts no branch around products.
+  /// Computes one step, and dQ of the previous step. ptxas does not allow a branch around products, so the CTA's first
+  /// step also issues a dQ product, of undefined data, and discards the result.
   __device__ __forceinline__ void advance(int i) {
     float s[kScores];
     float dp[kParts][kPartScores];
     start_scores(s, dp[0], i);
-    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties when it is its turn
+    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties during its turn
     wgmma_wait_group<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
     mask(s, first_query(i));
@@ -219,20 +220,20 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     finish_step(dq, i);
   }
 
-  /// Waits for dS of the step before the i-th.
+  /// Waits for dS of step i - 1.
   __device__ __forceinline__ void wait_for_late_scores(int i) const {
     if (i == 0) return;
     if (begins_item(i)) delay(InjectedFault::kBackwardKept);
     wait_for_scores(i - 1);
   }
-  /// Releases K of the work tile before, whose dQ is complete.
+  /// Releases K of the previous work tile, whose dQ is complete.
   __device__ __forceinline__ void release_late_keys(int i) const {
     if (!injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
   }
 
-  /// Finishes a step whose products have all been issued.
+  /// Completes a step whose products have all been issued.
   __device__ __forceinline__ void finish_step(float (&dq)[kQueryGradients], int i) {
-    show_scores(i);  // after the products: its fence takes as long as one of them
+    show_scores(i);  // after the products are issued, because its fence takes as long as a product
     wgmma_wait_group<1>(dq);
     if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
@@ -298,7 +299,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   }
 
   /// Loads V as the left operand of dP^T. The first 16 lanes address the rows of the left two of four matrices, the
-  /// others the rows of the right two.
+  /// other lanes the rows of the right two.
   __device__ __forceinline__ void load_values() {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = shared_.v(kept(), group_) + row * kPanelRowBytes;
@@ -309,7 +310,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     }
   }
 
-  /// Stores dK or dV from registers, because the next work tile needs the places of K and V.
+  /// Stores dK or dV directly from registers, because the next work tile needs the shared memory of K and V.
   __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
                                                  float factor) const {
     const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kWgmmaM + key_in_group(0);

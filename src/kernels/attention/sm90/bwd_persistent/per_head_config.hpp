@@ -1,15 +1,15 @@
-// The sm90 backward pass with one or more CTAs per head (kPerHead): which K/V tiles each CTA of a head takes, and the
-// launch. Pure functions.
+// The sm90 backward pass with one or more CTAs per head (kPerHead): the K/V tiles that each CTA of a head takes, and
+// the launch. Pure host functions.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/config.hpp"
 
 namespace tbench::kernels::sm90 {
 
-/// Assigns a head's K/V tiles to `shares` CTAs in snake order. With a causal mask later tiles have fewer steps, and so
-/// each CTA gets about the same number of steps. Of four tiles one CTA has the first and the last, the other those
-/// between.
-/// @param nth  index in the share, from its first keys on
+/// Assigns a head's K/V tiles to `shares` CTAs in snake order. With a causal mask later tiles have fewer steps; in
+/// snake order each CTA gets about the same number of steps. Of four tiles, one CTA gets the first and the last, the
+/// other CTA the two in between.
+/// @param nth  index of the tile in the share; 0 has the share's first keys
 [[nodiscard]] constexpr int tile_of_share(int nth, int share, int shares) {
   return nth * shares + (nth % 2 == 0 ? share : shares - 1 - share);
 }

@@ -1,5 +1,5 @@
-// Schedule of the sm90 backward pass with kPerHead: the K/V tiles of each head, or of a share of it, from the last to
-// the first.
+// Schedule of the sm90 backward pass with kPerHead: the K/V tiles of each head, or of each share of a head, from the
+// last to the first.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Each CTA takes pairs of a head and a share of it. Also holds the data needed for the dQ of whole heads.
+/// Order of the work tiles. Each CTA takes pairs of a head and a share of that head. Also holds the view of dQ, which
+/// CTAs with whole heads store.
 struct PerHeadOrder {
   int shares;                  // per head
   int last[kMaxHeadShares]{};  // index of each share's last tile
@@ -29,7 +30,7 @@ inline PerHeadOrder heads_order(const AttentionShape& shape, int shares, const T
   return order;
 }
 
-/// One of a CTA's work tiles: the nth tile of a pair, the last tile first. Packed in one register.
+/// One of a CTA's work tiles: tile number nth of a pair. Packed in one register.
 struct PerHeadTile {
   static constexpr unsigned kMaxTiles = kMaxHeadRows / kBackwardKeys;
   unsigned place;  // pair * kMaxTiles + nth
@@ -67,14 +68,14 @@ __device__ __forceinline__ KvTile backward_item(const PerHeadParams& p, const Pe
 template <DqAccumulation kSums>
 using PersistentParamsFor = std::conditional_t<kSums == DqAccumulation::kPerHead, PerHeadParams, PersistentParams>;
 
-/// First query that an earlier work tile of the pair has seen.
+/// Returns the first query to which an earlier work tile of the pair has contributed dQ.
 __device__ __forceinline__ int first_seen_query(const PerHeadParams& p, const PerHeadTile& item) {
   const HeadSlice of = head_share(p, item);
   if (item.nth() == of.last) return p.rows;
   return p.causal ? tile_of_share(item.nth() + 1, of.share, p.order.shares) * kBackwardKeys : 0;
 }
 
-/// Index of the sums' head among the heads of all shares.
+/// Returns the index of the sums of dQ: of the head among the heads of all shares.
 __device__ __forceinline__ int head_of_sums(const PerHeadParams& p, const PerHeadTile& item) {
   const HeadSlice of = head_share(p, item);
   return of.share * p.batch_heads + of.head;

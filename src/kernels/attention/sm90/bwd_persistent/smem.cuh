@@ -21,10 +21,10 @@ inline PersistentOrder staying_order(const AttentionShape& shape) {
 }
 using PersistentParams = BwdParams<TensorView, PersistentOrder>;
 
-/// A work tile: which K/V tile of which head.
+/// A work tile: a K/V tile of a head.
 struct KvTile {
   int tile;
-  int head;  // counted through all batches
+  int head;  // index among the heads of all batches
 };
 __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int item) {
   const int group = divide(item, p.order.items_of_group), first_head = group * p.order.heads;
@@ -36,7 +36,7 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int i
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
 
-/// One of a CTA's work tiles, by its number; the functions below return the first one and the next one.
+/// One of a CTA's work tiles, by its number. The functions below return a CTA's first work tile and the next work tile.
 struct ScheduledTile {
   int item;
 };
@@ -51,13 +51,15 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, Sched
   return backward_item(p, dealt.item);
 }
 
-/// Number of steps over the queries that see a K/V tile.
+/// Returns the number of steps over the queries that see a K/V tile.
 template <class Parameters>
 __device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
   return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
 }
 
-/// @tparam kAround  without a mask, too, neighbouring CTAs start at different queries, so that they add to different dQ
+/// Returns the coordinates of a work tile.
+/// @tparam kAround  whether neighbouring CTAs also start at different queries without a mask, so that they add to
+/// different dQ
 template <bool kAround, class Parameters>
 __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, const KvTile& item, int queries) {
   const auto [tile, head] = item;
@@ -70,7 +72,7 @@ __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, cons
           .steps = steps_of(p, tile, queries)};
 }
 
-/// First query of a step as BwdTileCoord numbers the steps.
+/// Returns the first query of a step, numbered as in BwdTileCoord.
 template <class Parameters>
 __device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
   const int all = all_steps(p, queries);
@@ -94,11 +96,11 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   static_assert(kValuesEmpty + kKeptStages == static_cast<int>(Tiles::kQueriesFull));
 
   /// Fields of a work tile. They are read at every use, because no registers are left to keep them in. The work tile
-  /// has the CTA's steps [kBegin, kEnd); adding kShift gives the steps of BwdTileCoord. The last work tile is followed
-  /// by an empty one.
+  /// has the CTA's steps [kBegin, kEnd); a step plus kShift is the step number of BwdTileCoord. An empty work tile
+  /// follows the last work tile.
   enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
-  /// Additional fields with kPerHead. For queries before kFirstSeen the work tile makes the head's first sums.
-  /// kHeadOfSums: which sums these are. kPlace: the PerHeadTile.
+  /// Additional fields with kPerHead. For queries before kFirstSeen the work tile is the first to contribute to the
+  /// head's sums. kHeadOfSums is the index of the sums, kPlace the PerHeadTile.
   enum HeadField { kFirstSeen, kHeadOfSums, kPlace, kHeadFields };
   static constexpr int kFieldBytes = kKeptStages * kFields * 4, kHeadFieldBytes = kKeptStages * kHeadFields * 4;
   static_assert(kBarriers * kBarrierSize + kFieldBytes + kHeadFieldBytes <= kBarrierBytes, "all have their room");

@@ -19,7 +19,7 @@ Launch kinds_launch(const AttentionShape& shape, SplitConfig tile, const DeviceL
   return {.grid = {std::min(kinds_order(shape).items, limits.multiprocessors), 1, 1},
           .threads = kKindsThreads,
           .shared_bytes = static_cast<std::size_t>(kKindsTeams * team_bytes(tile) +
-                                                   kSharedAlignment)};  // the kernel aligns its tiles itself
+                                                   kSharedAlignment)};  // the kernel aligns its tiles
 }
 
 }  // namespace tbench::kernels::sm90

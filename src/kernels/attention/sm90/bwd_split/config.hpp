@@ -1,5 +1,5 @@
 // Constants of the sm90 split backward kernel, in which no gradient is a sum over work tiles: tiles, shared memory, the
-// order of the work tiles and the launch configuration (pure host functions). Declares the launch itself, too.
+// order of the work tiles and the launch configuration (pure host functions). Also declares the launch.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,30 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Consumer groups per CTA. Each is one consumer warpgroup with work tiles and shared memory of its own. The CTA's
-/// producer warpgroup has one warp per group, of which one lane loads.
+/// Consumer groups per CTA. Each group is one consumer warpgroup with its own work tiles and shared memory. In the
+/// CTA's producer warpgroup, one lane of one warp per group loads that group's tiles.
 constexpr int kKindsTeams = 2;
 constexpr int kKindsThreads = (kKindsTeams + 1) * kGroupThreads;
 inline constexpr int kKindsHeadDim = 64;
 
 /// Constants of a split kernel, whose tiles and steps have kWgmmaM rows. A literal type; see FwdConfig.
 struct SplitConfig {
-  int stages{};       // per consumer group: stages of a step's Q and dO, or K and V
-  int kept_stages{};  // and of the stationary rows
-  int registers{};    // per consumer thread; copying_registers: per producer thread
+  int stages{};       // stages per consumer group of a step's Q and dO, or K and V
+  int kept_stages{};  // stages per consumer group of the stationary rows
+  int registers{};    // registers per consumer thread; copying_registers: per producer thread
   int copying_registers{};
-  bool makes_statistics{};  // the kernel makes lse and delta itself, see RowStatsWarp
+  bool makes_statistics{};  // whether the kernel computes lse and delta itself; see RowStatsWarp
   bool operator==(const SplitConfig&) const = default;
 };
 
-/// With a preprocess kernel, which makes the start values of S and dP.
+/// Config with a preprocess kernel, which computes the initial values of S and dP.
 struct SplitPreprocessed {
   static constexpr SplitConfig tile() {
     return {.stages = 4, .kept_stages = 2, .registers = 240, .copying_registers = 24};
   }
 };
-/// Without a preprocess kernel: one more warp of the producer warpgroup per consumer group makes the row statistics. O
-/// is streamed, too, which leaves one stage less.
+/// Config without a preprocess kernel: one more warp of the producer warpgroup per consumer group computes the row
+/// statistics. O is streamed, too, so that there is shared memory for one stage less.
 struct SplitFusedStats {
   static constexpr SplitConfig tile() {
     return {.stages = 3, .kept_stages = 2, .registers = 232, .copying_registers = 40, .makes_statistics = true};
@@ -45,14 +45,14 @@ static_assert(fits_registers(SplitPreprocessed::tile()) && fits_registers(SplitF
 
 /// Byte offsets in a consumer group's shared memory. Tiles start at multiples of 1,024.
 struct SplitSmemLayout {
-  int kept{};                           // [stage, for S and for dP, 64, 64]
-  int stages{};                         // [stage, for S, for dP and maybe for O, 64, 64]
-  int kept_statistics{}, statistics{};  // float32 [stage, lse and delta, rows] of whichever rows are queries; with
-                                        // makes_statistics none of stationary rows
+  int kept{};                           // [stage, operand of S or dP, 64, 64]
+  int stages{};                         // [stage, operand of S or dP, or O if loaded, 64, 64]
+  int kept_statistics{}, statistics{};  // float32 [stage, lse or delta, rows] of the stationary or streamed rows,
+                                        // whichever are queries; with makes_statistics, kept_statistics has size 0
   int barriers{}, end{};
 };
 constexpr int kKindsTileBytes = kWgmmaM * kKindsHeadDim * 2;
-/// Tiles per stage: with makes_statistics O comes with dO.
+/// Returns the tiles per stage. With makes_statistics, O is loaded with dO.
 [[nodiscard]] constexpr int stage_tiles(SplitConfig tile) { return tile.makes_statistics ? 3 : 2; }
 [[nodiscard]] constexpr SplitSmemLayout kinds_shared(SplitConfig tile) {
   constexpr int kStatistics = 2 * kWgmmaM * 4;
@@ -63,13 +63,13 @@ constexpr int kKindsTileBytes = kWgmmaM * kKindsHeadDim * 2;
   shared.end = shared.barriers + kBarrierBytes;
   return shared;
 }
-/// Bytes from one consumer group's shared memory to the next one's.
+/// Returns the distance in bytes between the shared memory of successive consumer groups.
 [[nodiscard]] constexpr int team_bytes(SplitConfig tile) {
   return (kinds_shared(tile).end + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-/// The order of the work tiles, each a K/V tile or a Q tile of a head. With a causal mask the heaviest tiles of both
-/// kinds and of all heads come first. Without one the K/V tiles come first, because their steps have one product more.
+/// The order of the work tiles, each a K/V tile or a Q tile of a head. With a causal mask the heaviest K/V tiles and Q
+/// tiles of all heads come first. Without a mask the K/V tiles come first, because their steps have one more product.
 struct SplitOrder {
   int key_tiles{}, query_tiles{};   // per head
   int items{};                      // in all heads
@@ -80,7 +80,7 @@ struct SplitOrder {
 struct SplitTile {
   Stationary kept{};
   int tile{};
-  int head{};  // counted through all batches
+  int head{};  // index among the heads of all batches
   bool operator==(const SplitTile&) const = default;
 };
 [[nodiscard]] constexpr SplitTile kinds_item(const SplitOrder& order, bool causal, int item) {
@@ -89,17 +89,17 @@ struct SplitTile {
     const bool keeps_keys = nth < order.key_tiles;
     return {keeps_keys ? Stationary::kKv : Stationary::kQ, keeps_keys ? nth : nth - order.key_tiles, head};
   }
-  // The first keys are seen by the most queries, the last queries see the most keys, and there are equally many tiles
-  // of both kinds.
+  // The first keys are seen by the most queries, the last queries see the most keys, and there are as many K/V tiles as
+  // Q tiles.
   const bool keeps_keys = nth % 2 == 0;
   return {keeps_keys ? Stationary::kKv : Stationary::kQ, keeps_keys ? nth / 2 : order.query_tiles - 1 - nth / 2, head};
 }
 
-/// Launch with at most one CTA per SM, whose consumer groups take one work tile after another.
+/// Returns a launch with at most one CTA per SM. The consumer groups take one work tile after another.
 [[nodiscard]] Launch kinds_launch(const AttentionShape& shape, SplitConfig tile, const DeviceLimits& limits);
 
 /// Launches the split backward pass on `stream` without synchronising, for head_dim 64 and arguments that can be loaded
-/// and stored 16 bytes at a time. The workspace holds lse and delta as BwdWorkspace describes them, or nothing if
+/// and stored 16 bytes at a time. The workspace holds lse and delta as described at BwdWorkspace, and is not used if
 /// `is_alone`.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>  // kBf16, kFp16

@@ -1,8 +1,9 @@
 // Split backward pass on Hopper, for few steps per SM: bf16 and fp16, head_dim 64. One launch has work tiles of 64
-// keys, which make dK and dV while they walk over queries, and work tiles of 64 queries, which make dQ while they walk
-// over keys. A CTA is two consumer groups of one warpgroup each (sm90/bwd_split/mainloop.cuh), with work tiles, shared
-// memory and barriers of their own, and one producer warpgroup with one loading lane per group. A preprocess kernel
-// makes the start values of S and dP, or one more warp per group makes lse and delta (sm90/bwd_split/row_stats.cuh).
+// keys, which compute dK and dV while they iterate over queries, and work tiles of 64 queries, which compute dQ while
+// they iterate over keys. A CTA has two consumer groups of one warpgroup each (sm90/bwd_split/mainloop.cuh), with their
+// own work tiles, shared memory and barriers, and one producer warpgroup with one loading lane per group. Either a
+// preprocess kernel computes the initial values of S and dP, or one more warp per group computes lse and delta
+// (sm90/bwd_split/row_stats.cuh).
 #pragma once
 
 #include "kernels/attention/common/warp_reduce.cuh"
@@ -21,8 +22,9 @@ class SplitProducer {
   __device__ __forceinline__ SplitProducer(const SplitParams& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// Loads a consumer group's first work tile. Its first tiles are loaded while our preprocess kernel runs, which does
-  /// not write them; without one this waits for the previous kernel first.
+  /// Loads a consumer group's first work tile. The first tiles are loaded while the preprocess kernel still runs,
+  /// because that kernel does not write them. If there is no preprocess kernel, the function first waits for the
+  /// previous kernel.
   __device__ __forceinline__ void begin(const SplitTileCoord& place) {
     if constexpr (kTile.makes_statistics) griddep_wait();
     const int early = min(place.steps, kTile.stages);
@@ -130,7 +132,7 @@ class SplitProducer {
 
   const SplitParams& p_;
   Shared shared_;
-  int nth_ = 0, begin_ = 0;  // work tiles of the consumer group so far, and their steps
+  int nth_ = 0, begin_ = 0;  // number of work tiles of the consumer group so far; number of their steps
 };
 
 template <class Element, class Tile>
@@ -138,9 +140,9 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   using Shared = SplitSmem<Tile>;
   constexpr int kTeams = kKindsTeams, kMade = 1;
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
+  // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
-  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that has nothing else to do yet
+  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that is still idle
     for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
     if constexpr (Shared::kTile.makes_statistics) prefetch(parameters.o);
   }
@@ -154,7 +156,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   int item = first_tile<kTeams>(team), nth = 0;
   if (copies) shared.make_barriers();
   __syncwarp();
-  // The producer only arrives and goes on; all other warps wait, at one and the same instruction.
+  // The producer only arrives and continues; all other warps wait, with the same instruction.
   if (in_copying_group && !makes) {
     named_barrier_arrive<kKindsThreads>(kMade);
   } else {
@@ -176,7 +178,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
     }
   } else {
     setmaxnreg_inc<Shared::kTile.registers>();
-    // The index is read again every time: otherwise it would take a register.
+    // The index is read again at every use, because it would otherwise take a register.
     const auto own_team = [] { return __shfl_sync(kFullWarp, opaque_thread_index() / kWarpGroupThreads, 0) - 1; };
     int begin = 0;
 #pragma unroll 1

@@ -1,5 +1,5 @@
-// Launches of the sm90 split backward pass for one precision, Precision::TBENCH_PRECISION: which instantiation serves a
-// problem, with or without a preprocess kernel. CMakeLists.txt compiles this file once per precision.
+// Launches of the sm90 split backward pass for one precision, Precision::TBENCH_PRECISION: selects the instantiation
+// for a problem, with or without a preprocess kernel. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
 #include "kernels/attention/sm90/bwd_split/kernel.cuh"

@@ -1,5 +1,5 @@
 // Main loop of a consumer warpgroup of the sm90 split backward kernel over the streamed rows. A step issues the next S
-// and dP, then its own dV and dK, or dQ. All of these but S overlap the next step's exponentials.
+// and dP, then its own dV and dK, or dQ. All of these products except S overlap the next step's exponentials.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_split/softmax_grad.cuh"
@@ -42,7 +42,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     make_probabilities(0);
     wgmma_wait_group<0>(gradients_);
     make_operands(0);
-    // Delta has arrived, so the warp that makes it has read the stationary dO, too.
+    // delta has arrived, so the warp that computes it has also read the stationary dO.
     if (kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
 #pragma unroll 1
     for (int i = 0; i < last; ++i) advance(i);
@@ -60,7 +60,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   }
 
  private:
-  /// Tells the producer that the warp has read the stage that `empty` guards.
+  /// Signals to the producer that the warp has read the stage that `empty` guards.
   __device__ __forceinline__ void release(std::uint32_t empty) const {
     __syncwarp();
     if (lane() == 0) mbarrier_arrive(shared_.barrier(empty));
@@ -93,7 +93,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
         delta_[half] = load_statistic(shared_.kept_statistics(Shared::kForGradients, Shared::kept_stage(nth_)), half);
       }
     }
-    fence_proxy_async();  // the next copy may overtake loads in flight
+    fence_proxy_async();  // otherwise the next copy might overtake loads in flight
     if (!kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
   }
   __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {
@@ -112,17 +112,17 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
     if (injected(InjectedFault::kBackwardBarrier))
-      return;  // dO comes after Q, and waiting for it would be waiting for Q
-    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
-    // read.
+      return;  // no wait for dO either: dO arrives after Q, so it would include the wait for Q
+    // The injected fault waits for the preceding phase. Once the tile has arrived, that parity belongs to the next
+    // tile, which is not loaded before this tile has been read, so the wait is bounded.
     if (injected(InjectedFault::kBackwardParity)) {
       return mbarrier_wait_bounded(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
     }
     wait_for_tile(Shared::kForGradients, i);
   }
 
-  /// Waits for lse or delta that this kernel makes. With stationary queries it also waits in every step, because
-  /// otherwise parities are ambiguous, but reads them in the first step only.
+  /// Waits for lse or delta that this kernel computes. With stationary queries it also waits in every step, because
+  /// parities would otherwise be ambiguous, but reads the values only in the first step.
   __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
     if (!injected(InjectedFault::kBackwardStatistics))
       mbarrier_wait(shared_.statistics_full(part, stage(i)), parity(i));
@@ -135,7 +135,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     }
   }
 
-  /// Issues dV and dK, or dQ, of a step whose operands exist, and computes the next step up to its operands.
+  /// Issues dV and dK, or dQ, of a step whose operands are ready, and computes the next step up to its operands.
   __device__ __forceinline__ void advance(int i) {
     release_too_early(i);
     Base::start_from_statistics(i + 1);
@@ -155,7 +155,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     if (!injected(InjectedFault::kBackwardRelease)) release_step(i);
   }
 
-  /// Makes P of the i-th step.
+  /// Computes P of the i-th step.
   __device__ __forceinline__ void make_probabilities(int i) {
     if (injected(InjectedFault::kBackwardBarrier)) {  // too late for the products
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
@@ -163,12 +163,12 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);
     Base::mask(place_.streamed(i));
     Base::exponentiate(i);
-    // The wait for the next step's tiles stands here because ptxas moves no wait for products across it: the
-    // exponentials above then overlap products.
+    // The wait for the next step's tiles is here because ptxas does not move waits for products across it, so that the
+    // exponentials above overlap products.
     if (i + 1 < place_.steps) wait_for_tiles(i + 1);
   }
-  /// Makes all operands before the first of their products, because ptxas serialises products next to which operands
-  /// are made.
+  /// Computes all operands before the first of their products, because ptxas serialises products if operands are
+  /// computed between them.
   __device__ __forceinline__ void make_operands(int i) {
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForGradients, i, delta_);
     Base::differentiate(i);

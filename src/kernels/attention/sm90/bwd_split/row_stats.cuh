@@ -1,7 +1,7 @@
-// Fused row statistics of the sm90 split backward kernel. A warp of the producer warpgroup makes lse and delta for a
-// consumer group: for the queries of every step, or in a work tile's first step for its stationary queries. It reads dO
-// and O in shared memory. S and dP start from zero; lse is subtracted in the exponent and delta where dS is made, so
-// that no product waits for either.
+// Fused row statistics of the sm90 split backward kernel. A warp of the producer warpgroup provides lse and delta for a
+// consumer group: for the queries of every step or, with stationary queries, once in a work tile's first step. It reads
+// dO and O in shared memory. S and dP start from zero; lse is subtracted in the exponent and delta when dS is computed,
+// so that no product waits for lse or delta.
 #pragma once
 
 #include <bit>
@@ -12,13 +12,13 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Whether the i-th step brings queries whose delta is not yet known.
+/// Whether the i-th step has queries whose delta is not computed yet.
 __device__ __forceinline__ bool makes_delta(const SplitTileCoord& place, int i) {
   return place.kept == Stationary::kKv || i == 0;
 }
 
-/// Runs in one whole warp. The consumer group's warps wait for it before they release a step's stage, so nothing else
-/// has to.
+/// Computes the row statistics, in one whole warp. The consumer group's warps wait for the statistics before they
+/// release a step's stage, so this warp need not release stages.
 template <class Element, class Tiles>
 class RowStatsWarp {
   using Shared = Tiles;
@@ -37,7 +37,7 @@ class RowStatsWarp {
 #pragma unroll 1
     for (int i = 0; i < place.steps; ++i) {
       const bool makes = makes_delta(place, i);
-      // The place of the statistics is free: nothing reads the statistics of this stage's last step any more.
+      // This stage's previous statistics are no longer read, so they may be overwritten.
       mbarrier_wait(shared_.full(Shared::kForScores, stage(i)), parity(i));
       if (makes) store_lse(lse, shared_.statistics(Shared::kForScores, stage(i)));
       show(Shared::kForScores, i);
@@ -61,7 +61,7 @@ class RowStatsWarp {
     if (lane() == 0) mbarrier_arrive(shared_.statistics_full(part, stage(i)));
   }
 
-  /// Loads lse, to be stored to the base 2. Rows beyond the end get infinity, so that their P is zero.
+  /// Loads lse, converted to base 2. Rows past the end get infinity, so that their P is zero.
   __device__ __forceinline__ void load_lse(float (&lse)[kLaneRows], const SplitTileCoord& place, int i) const {
     const int first = place.kept == Stationary::kKv ? place.streamed(i) : place.first_row;
     const float* const head = p_.lse + static_cast<std::int64_t>(place.all_head) * p_.seq_q;
@@ -87,11 +87,11 @@ class RowStatsWarp {
     multiply_rows(place.kept == Stationary::kKv ? shared_.tile(Shared::kForGradients, stage(i))
                                                 : shared_.kept(Shared::kForGradients, kept),
                   shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
-    fence_proxy_async();  // the next copy may overtake loads in flight
+    fence_proxy_async();  // otherwise the next copy might overtake loads in flight
   }
 
-  /// Makes delta = rowsum(dO * O) as the diagonals of products of 16 rows with the same 16 rows. The tensor cores
-  /// compute 16 times as much as is needed, in a sixth of the instructions.
+  /// Computes delta = rowsum(dO * O) as the diagonals of products of 16 rows of dO with the same 16 rows of O. The
+  /// tensor cores compute 16 times as many elements as needed, but in a sixth of the instructions.
   __device__ __forceinline__ static void multiply_rows(std::uint32_t grad_o, std::uint32_t o,
                                                        std::uint32_t destination) {
     const int lane = read_lane(), row = lane / 4;
@@ -101,7 +101,7 @@ class RowStatsWarp {
 #pragma unroll 1
     for (int first = 0; first < kWgmmaM; first += kTogether * kBlockRows) {
       float upper[kTogether][4]{},
-          lower[kTogether][4]{};  // products with the block's first eight rows, and with the other eight
+          lower[kTogether][4]{};  // products with the block's first eight rows and with its last eight rows
 #pragma unroll
       for (int i = 0; i < Shared::kHeadDim / 16; ++i) {
 #pragma unroll
@@ -125,10 +125,10 @@ class RowStatsWarp {
 
   const SplitParams& p_;
   Shared shared_;
-  int nth_ = 0, begin_ = 0;  // work tiles of the consumer group so far, and their steps
+  int nth_ = 0, begin_ = 0;  // number of work tiles of the consumer group so far; number of their steps
 };
 
-/// Makes the statistics of all work tiles of the consumer group.
+/// Computes the row statistics of all work tiles of the consumer group.
 template <class Element, class Tiles>
 __device__ __forceinline__ void make_statistics(const SplitParams& parameters, Tiles shared, int team) {
   RowStatsWarp<Element, Tiles> statistics{parameters, shared};

@@ -13,8 +13,8 @@ struct SplitParams {
   CUtensorMap q, k, v, grad_o;  // boxes of kWgmmaM rows
   CUtensorMap o;                // with makes_statistics
   TensorView dq, dk, dv;        // every row starts on a 16-byte boundary
-  // [batch * heads, rows], negative, as described at BwdWorkspace. With makes_statistics lse is what the forward pass
-  // left, [batch * heads, seq_q].
+  // [batch * heads, rows], negative, as described at BwdWorkspace. With makes_statistics, lse is the forward pass's
+  // result [batch * heads, seq_q].
   const float *lse, *delta;
   int seq_q, seq_kv;
   int rows;  // per head in lse and delta
@@ -23,14 +23,14 @@ struct SplitParams {
   SplitOrder order;
 };
 
-/// A work tile: its stationary rows, and the steps over the streamed rows that meet them.
+/// A work tile: its stationary rows, and its steps over the streamed rows.
 struct SplitTileCoord {
   Stationary kept;
   int first_row;
   int head, batch;
-  int all_head;  // counted through all batches
+  int all_head;  // index among the heads of all batches
   int steps;
-  int last_tile;  // stationary queries: steps go down to tile 0; stationary keys: they start at the own tile, or at 0
+  int last_tile;  // last streamed tile; with stationary queries steps start there and go down to tile 0
 
   /// First streamed row of the i-th step.
   __device__ __forceinline__ int streamed(int i) const {
@@ -66,7 +66,7 @@ struct SplitSmem {
   static constexpr int kStatisticsBytes = kWgmmaM * 4;
   static constexpr int kBarrierSize = 8;
 
-  /// Operands of S (K, Q) or of dP (V, dO).
+  /// Streamed or stationary operand of S (K or Q) or of dP (V or dO).
   enum Part { kForScores, kForGradients, kParts };
 
   static constexpr int kMade = kTile.makes_statistics ? kTile.stages * kParts : 0;
@@ -88,7 +88,7 @@ struct SplitSmem {
   __device__ __forceinline__ std::uint32_t tile(Part part, std::uint32_t stage) const {
     return base + kPlan.stages + (stage * stage_tiles(kTile) + part) * kTileBytes;
   }
-  /// Address of a stage's O tile: the queries of a step, or in a work tile's first step the stationary queries.
+  /// Address of a stage's O tile: O of the step's queries or, in a work tile's first step, of the stationary queries.
   __device__ __forceinline__ std::uint32_t outputs(std::uint32_t stage) const {
     return base + kPlan.stages + (stage * stage_tiles(kTile) + kParts) * kTileBytes;
   }
@@ -111,8 +111,8 @@ struct SplitSmem {
     return barrier(kStatistics + stage * kParts + part);
   }
 
-  /// Stage of a consumer group's n-th step or work tile, and the parity of its phase, computed so that nothing has to
-  /// be kept in registers.
+  /// Stage of a consumer group's n-th step or work tile and, below, the parity of its phase. They are computed from n,
+  /// so that no register has to keep them.
   template <int kStages>
   __device__ __forceinline__ static std::uint32_t place_in(int n) {
     return static_cast<std::uint32_t>(n) % kStages;
@@ -127,7 +127,7 @@ struct SplitSmem {
   __device__ __forceinline__ static std::uint32_t kept_parity(int nth) { return parity_in<kTile.kept_stages>(nth); }
 
   /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
-  /// ones.
+  /// barriers.
   __device__ __forceinline__ void make_barriers() const {
     for (int i = kKeptFull; i < kKeptEmpty; ++i) mbarrier_init(barrier(i), 1);
     for (int i = kKeptEmpty; i < kFull; ++i) mbarrier_init(barrier(i), kWarpGroupWarps);

@@ -1,7 +1,7 @@
 // The scores of a consumer warpgroup of the sm90 split backward kernel: its 64 stationary rows, keys or queries, times
-// the streamed rows of a step. Stationary keys make S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
-// = dO V^T. P and dS, as they stand in registers, are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
-// A streamed tile serves both of its products.
+// the streamed rows of a step. Stationary keys yield S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
+// = dO V^T. P and dS are already in the register layout of left operands of dV += P^T dO and dK += dS^T Q, or of dQ +=
+// dS K. Each streamed tile serves two products without a transposed copy.
 #pragma once
 
 #include <bit>
@@ -32,24 +32,24 @@ class SplitSoftmaxGrad {
   using KeptOperand = std::uint32_t[kOperandWords];
   using Gradient = float[kGradients];
 
-  /// @param nth    work tiles of the consumer group before this one
-  /// @param begin  their steps
+  /// @param nth    number of work tiles of the consumer group before this one
+  /// @param begin  number of steps of those work tiles
   __device__ __forceinline__ SplitSoftmaxGrad(const SplitParams& parameters, Shared shared, const SplitTileCoord& place,
                                               int nth, int begin)
       : p_{parameters}, shared_{shared}, place_{place}, nth_{nth}, begin_{begin} {}
 
-  // Lane and warp are read again at every use: values that follow from them would be kept in registers from work tile
-  // to work tile.
+  // Lane and warp are read again at every use. Otherwise the compiler would keep values computed from them in registers
+  // from one work tile to the next.
   __device__ __forceinline__ static int lane() { return read_lane(); }
   __device__ __forceinline__ static int warp() { return opaque_thread_index() / kWarpSize % kWarpGroupWarps; }
-  /// Row of a thread in the tile. A thread has two rows, eight apart.
+  /// Index of a thread's row in the tile. A thread has two rows, eight apart.
   __device__ __forceinline__ static int row_in_tile(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
   __device__ __forceinline__ const int& streamed_extent() const { return kKeepsKeys ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
 
-  /// Loads a left operand. The first 16 lanes address the rows of the left two of four matrices [8, 8], the others the
-  /// rows of the right two. The swizzle permutes vectors.
+  /// Loads a left operand. The first 16 lanes address the rows of the left two of four matrices [8, 8], the other lanes
+  /// the rows of the right two. The swizzle permutes vectors.
   __device__ __forceinline__ static void load_operand(std::uint32_t (&words)[kOperandWords], std::uint32_t tile) {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = tile + row * kPanelRowBytes;
@@ -59,7 +59,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// result += stationary rows times streamed rows, or = if it starts from zero.
+  /// Issues result += stationary rows times streamed rows, or result = ... if S and dP start from zero.
   __device__ __forceinline__ static void multiply_rows(Scores& result, const KeptOperand& kept,
                                                        std::uint32_t streamed) {
     const SmemDescriptor right = make_smem_descriptor(streamed);
@@ -71,7 +71,7 @@ class SplitSoftmaxGrad {
     wgmma_commit_group();
   }
 
-  /// gradient += scores times the tile's rows.
+  /// Issues gradient += scores times the tile's rows.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t streamed) {
     const SmemDescriptor right = make_smem_descriptor(streamed);
@@ -81,7 +81,8 @@ class SplitSoftmaxGrad {
     }
   }
 
-  // Issues a step's products, one group each. S starts from -lse / scale and dP from -delta, or both start from zero.
+  // The following functions issue a step's products as one group each. S starts from -lse / scale and dP from -delta,
+  // or both start from zero.
   __device__ __forceinline__ void multiply_scores(int i) {
     multiply_rows(scores_, scores_operand_, shared_.tile(Shared::kForScores, stage(i)));
   }
@@ -96,7 +97,7 @@ class SplitSoftmaxGrad {
     wgmma_commit_group();
   }
 
-  /// Starts the accumulators from a number per query, lse or delta.
+  /// Initialises the accumulators with lse or delta of their queries.
   __device__ __forceinline__ void spread(Scores& sums, Part part, int i, const float (&of_rows)[2]) const {
     if constexpr (kKeepsKeys) {
       const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
@@ -121,7 +122,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Calls use(j, lse or delta of the j-th score's query) for all scores.
+  /// Calls use(j, statistic) for every score j, with lse or delta of the score's query.
   template <class Use>
   __device__ __forceinline__ void for_each_statistic(Part part, int i, const float (&of_rows)[2], const Use& use) {
     const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
@@ -137,7 +138,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Masks scores, also beyond the last row, whose zeros times an Inf would be NaN.
+  /// Masks scores, also past the last streamed row, whose zeros times Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const bool on_diagonal = p_.causal && streamed == place_.first_row;
     if (!on_diagonal && streamed + kWgmmaM <= streamed_extent()) return;
@@ -147,7 +148,8 @@ class SplitSoftmaxGrad {
         p_.causal);
   }
 
-  /// P = exp(scale * (S - lse / scale)); from an S without lse exp2(scale * log2(e) * S - log2(e) * lse).
+  /// Computes P = exp(scale * (S - lse / scale)). If S does not include lse, computes exp2(scale * log2(e) * S -
+  /// log2(e) * lse).
   __device__ __forceinline__ void exponentiate(int i) {
     const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     if constexpr (kTile.makes_statistics) {
@@ -159,7 +161,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Makes dS = P (dP - delta), and the operands of P and dS.
+  /// Computes dS = P (dP - delta), and converts P and dS to operands.
   __device__ __forceinline__ void differentiate(int i) {
     if constexpr (kTile.makes_statistics) {
       for_each_statistic(Shared::kForGradients, i, delta_,

@@ -1,7 +1,7 @@
-// Backward pass on Hopper with one tile per CTA, bf16 and fp16, head_dim 80 and 128. A CTA holds 128 keys in two
-// consumer warpgroups (sm90/bwd_tile/mainloop.cuh). One producer thread loads K and V, then step by step Q, dO and
-// their lse and delta. dQ is added atomically to float32 sums: the preprocess kernel clears them and makes lse and
-// delta, the postprocess kernel converts them.
+// Backward pass on Hopper with one tile per CTA, bf16 and fp16, head_dim 128. A CTA holds 128 keys in two consumer
+// warpgroups (sm90/bwd_tile/mainloop.cuh). One producer thread loads K and V, then step by step Q, dO and their lse and
+// delta. dQ is added atomically to float32 sums. The preprocess kernel clears the sums and computes lse and delta; the
+// postprocess kernel converts the sums to dQ.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -17,12 +17,13 @@ class TileProducer {
   __device__ __forceinline__ TileProducer(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
-  /// The first tiles are loaded while the preprocess kernel runs, which does not write them.
+  /// Loads the first tiles while the preprocess kernel still runs, because that kernel does not write them.
   __device__ __forceinline__ void run() {
     const int early = min(place_.steps, Shared::kTile.stages);
     fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
     for (int i = 0; i < early; ++i) fetch_tiles(i);
-    // Required for lse, delta and the cleared sums. A consumer that adds to the sums has waited for a step's lse.
+    // This wait is required for lse, delta and the cleared sums. Consumers need no wait of their own before they add to
+    // the sums, because they have waited for a step's lse.
     griddep_wait();
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early; i < place_.steps; ++i) {
@@ -106,13 +107,13 @@ class TileProducer {
   const BwdTileCoord& place_;
 };
 
-/// Runs a CTA with one work tile: the first thread of the first warpgroup is the producer, the other warpgroups run
-/// `compute`, counted from 0.
+/// Runs a CTA with one work tile. The first thread of the first warpgroup is the producer; the other warpgroups call
+/// `compute` with their index, counted from 0.
 template <class Shared, class Compute>
 __device__ __forceinline__ void run_one_item(const TileParams& parameters, char* memory, const Compute& compute) {
   Shared shared;
   shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
+  // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);

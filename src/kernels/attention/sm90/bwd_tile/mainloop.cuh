@@ -1,6 +1,6 @@
 // Main loop of a consumer warpgroup of the one-tile-per-CTA sm90 backward kernel: its 64 keys and the queries that see
-// them, 64 per step. The product of a step's dQ comes at the end of the next step. The warpgroups can therefore be half
-// a step apart, with one's products next to the other's exponentials, and neither waits for dS of the other.
+// them, 64 per step. A step's dQ is computed at the end of the next step. The warpgroups can therefore be half a step
+// apart, so that the products of one overlap the exponentials of the other, and neither waits for the other's dS.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
@@ -17,8 +17,8 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
   using typename Scores::Shared;
   static_assert(Scores::kParts == 1 && !kTile.early_gradients, "see BackwardKeys for these");
 
-  // Named barriers, of 16 that exist; 0 is __syncthreads(). kStaging belongs to the first warpgroup, the barrier after
-  // it to the second.
+  // Numbers of the named barriers, of which 16 exist; number 0 serves __syncthreads(). kStaging belongs to the first
+  // warpgroup, kStaging + 1 to the second.
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
 
  public:
@@ -47,7 +47,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
  private:
   __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, kQueries); }
 
-  /// Computes one step, with dQ of the step before.
+  /// Computes one step, and dQ of the previous step.
   template <bool kFirst>
   __device__ __forceinline__ void advance(int i) {
     float s[kScores], dp[kScores];
@@ -71,7 +71,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
     wgmma_commit_group();
-    Scores::show_scores(i);  // after the products: its fence takes as long as one of them
+    Scores::show_scores(i);  // after the products are issued, because its fence takes as long as a product
     if constexpr (!kFirst) {
       wgmma_wait_group<1>(dq);
       release(Shared::kScoresEmpty + stage(i - 1));
@@ -113,12 +113,12 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
                                [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
-  /// Stores dK and dV through the shared memory of K and V, which nothing reads any more.
+  /// Stores dK and dV through the shared memory of K and V, which are no longer needed.
   __device__ __forceinline__ void finish() const {
     const int first_key = place_.first_key + group_ * kWgmmaM;
     Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
     named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(
-        kAllGroups);  // the other warpgroup's dQ has read this one's K
+        kAllGroups);  // now the other warpgroup's dQ product has read this warpgroup's K
     Scores::stage_gradient(shared_.k(group_), keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     fence_proxy_async();
     named_barrier_sync<kWarpGroupThreads>(kStaging + group_);

@@ -11,11 +11,11 @@ using TileParams = BwdParams<CUtensorMap, BwdTileOrder>;
 __device__ __forceinline__ BwdTileCoord one_item_place(const TileParams& p, int item, int queries, int keys) {
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads =
-      min(p.order.heads, p.batch_heads - first_head);  // heads of this group; the last group may be smaller
+      min(p.order.heads, p.batch_heads - first_head);  // number of heads of this group; the last group may be smaller
   const int in_group = item - p.order.tiles * first_head;
   const int tile = in_group / heads;
   const int all = all_steps(p, queries), first_step = tile * keys / queries;
-  // Without a mask, too, neighbouring CTAs start at different queries, so that they add to different dQ.
+  // Also without a mask, neighbouring CTAs start at different queries, so that they add to different sums of dQ.
   return {.first_key = tile * keys,
           .head = first_head + in_group % heads,
           .first_step = p.causal ? first_step : first_step % all,
@@ -28,8 +28,8 @@ __device__ __forceinline__ int one_item_query(const TileParams& p, const BwdTile
   return (step < all ? step : step - all) * queries;
 }
 
-/// Holds K and V [64 keys, panel, 64, 64], later dK and dV, then BwdSmem. `kOthers`: number of barriers of the deriving
-/// struct.
+/// Holds K and V as [block of 64 keys, panel, 64, 64], which dK and dV overwrite at the end, then BwdSmem. `kOthers` is
+/// the number of barriers of the deriving struct.
 template <int kHeadDim, int kOthers = 0>
 struct TileSmem : BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers> {
   using Tiles = BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers>;
@@ -37,7 +37,7 @@ struct TileSmem : BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers> {
 
   enum KeptBarrier { kKeysFull, kValuesFull, kMoreBarriers };
   static_assert(kMoreBarriers + kOthers == static_cast<int>(Tiles::kQueriesFull));
-  static constexpr bool kGivesBackApart = false;  // a step's dO is released separately from its Q
+  static constexpr bool kGivesBackApart = false;  // whether a step's dO is released separately from its Q
 
   __device__ __forceinline__ std::uint32_t k(int group) const { return base + kPlan.k + group * kKeptBytes; }
   __device__ __forceinline__ std::uint32_t v(int group) const { return base + kPlan.v + group * kKeptBytes; }

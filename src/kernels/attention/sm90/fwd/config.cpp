@@ -7,8 +7,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::size_t kCounterBytes =
-    256;  // one 32-bit number, padded to the alignment of whatever the caller puts behind it
+constexpr std::size_t kCounterBytes = 256;  // one 32-bit number, padded to the alignment of the workspace
 
 std::int64_t items(const AttentionShape& shape, int rows) {
   return block_count(shape.seq_q, rows) * shape.heads * shape.batch;
@@ -22,7 +21,7 @@ bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t>
 }
 
 TileOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
-  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // part of the 50 MiB of an H200's L2 cache
+  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = 2 * shape.seq_kv * shape.head_dim * 2;  // K and V
   const std::int64_t heads = shape.batch * shape.heads;
   const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);

@@ -1,5 +1,5 @@
 // Configs of the sm90 forward kernel: tiles, shared memory, the order of the work tiles and launches (pure host
-// functions). heuristics/sm90_fwd.hpp selects one. Declares the launch itself, too.
+// functions). heuristics/sm90_fwd.hpp selects a config. Also declares the launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,15 +22,17 @@ inline constexpr std::array<std::int64_t, 5> kForwardHeadDims{32, 64, 80, 128, 2
 /// Whether the problem has 16-bit elements and one of `head_dims`.
 [[nodiscard]] bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t> head_dims);
 
-/// Constants of a forward kernel. A literal type that kernels reach through a type, as in the sm80 kernels.
+/// Constants of a forward kernel. A literal type; kernels take the struct whose tile() returns it as a template
+/// parameter, as in sm80/fwd/config.hpp.
 struct FwdConfig {
-  int warp_groups{};  // consumer warpgroups per group, each with kWgmmaM queries; the CTA has one producer warpgroup
+  int warp_groups{};  // consumer warpgroups per consumer group, each with kWgmmaM queries; the CTA also has one
+                      // producer warpgroup
   int cols{};         // keys per step
   int stages{};       // stages of K and of V
-  int registers{};    // per consumer thread; copying_registers: per producer thread
+  int registers{};    // registers per consumer thread; copying_registers: per producer thread
   int copying_registers{};
   bool queries_in_registers{};  // Q is read from shared memory once per work tile instead of once per step
-  bool stores_registers{};      // O leaves from registers instead of through shared memory of its own
+  bool stores_registers{};      // O is stored directly from registers instead of through shared memory
   int query_stages{1};          // stages of Q
   int teams{1};  // consumer groups per CTA; each has its own work tiles, shared memory and producer thread
   bool operator==(const FwdConfig&) const = default;
@@ -39,8 +41,8 @@ struct FwdConfig {
 [[nodiscard]] constexpr int rows(FwdConfig tile) { return tile.warp_groups * kWgmmaM; }
 [[nodiscard]] constexpr int threads(FwdConfig tile) { return (tile.teams * tile.warp_groups + 1) * kGroupThreads; }
 
-/// 128 queries by 128 keys. O and Q of 64 rows by 128 columns fit 232 registers next to S and P. Serves head_dim 128;
-/// few tiles at head_dim 32, 64 and 80; and short sequences at head_dim 80.
+/// 128 queries by 128 keys. O and Q of 64 rows by 128 columns fit into 232 registers next to S and P. For head_dim 128,
+/// for few tiles at head_dim 32, 64 and 80, and for short sequences at head_dim 80.
 struct FwdM128N128 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 2,
@@ -61,7 +63,7 @@ struct FwdM192N128 {
 };
 
 /// 192 queries by 64 keys, head_dim 80. With three consumer warpgroups, a thread that holds Q and O at head_dim 80 has
-/// room for S and P of 64 keys, not of 128.
+/// registers for S and P of 64 keys, but not of 128.
 struct FwdM192N64 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 3,
@@ -73,8 +75,8 @@ struct FwdM192N64 {
   }
 };
 
-/// 256 queries by 64 keys, head_dim 32. S and P of half as many keys leave registers for a fourth consumer warpgroup,
-/// so that the exponential unit, which limits this kernel, always has scores to work on.
+/// 256 queries by 64 keys, head_dim 32. S and P of only 64 keys leave registers for a fourth consumer warpgroup, so
+/// that the exponential unit, which limits this kernel, is always busy.
 struct FwdM256N64 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 4, .cols = 64, .stages = 4, .registers = 112, .copying_registers = 32};
@@ -82,7 +84,7 @@ struct FwdM256N64 {
 };
 
 /// 128 queries by 64 keys, head_dim 256. O takes 128 registers per thread, so Q is read from shared memory in every
-/// step. Q and two stages of K and V leave no shared memory for O.
+/// step. Q and two stages of K and V leave no shared memory for O, which is stored from registers.
 struct FwdM128N64 {
   static constexpr FwdConfig tile() {
     return {
@@ -90,8 +92,8 @@ struct FwdM128N64 {
   }
 };
 
-/// 128 queries by 64 keys, head_dim 64, two consumer groups per CTA. While one group starts or ends a work tile, with
-/// little to compute, the other computes. For sequences of up to some thousand tokens.
+/// 128 queries by 64 keys, head_dim 64, two consumer groups per CTA. While one group starts or ends a work tile and has
+/// little to compute, the other group keeps the tensor cores busy. For sequences of up to some thousand tokens.
 struct FwdM128N64x2 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 2,
@@ -104,8 +106,8 @@ struct FwdM128N64x2 {
   }
 };
 
-/// 64 queries by 128 keys, head_dim 64, two consumer groups per CTA, of one warpgroup each. For so few work tiles that
-/// each group has one, which takes less time than one of 128 queries.
+/// 64 queries by 128 keys, head_dim 64, two consumer groups of one warpgroup each per CTA. For so few work tiles that
+/// each group has at most one: a tile of 64 queries takes less time than one of 128.
 struct FwdM64N128x2 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 1,
@@ -127,11 +129,11 @@ static_assert(fits_registers(FwdM128N128::tile()) && fits_registers(FwdM192N128:
               fits_registers(FwdM128N64::tile()) && fits_registers(FwdM128N64x2::tile()) &&
               fits_registers(FwdM64N128x2::tile()));
 
-/// Byte offsets in a consumer group's shared memory. Everything but the barriers starts at a multiple of 1,024, as the
+/// Byte offsets in a consumer group's shared memory. All parts except the barriers start at multiples of 1,024, as the
 /// 128-byte swizzle requires.
 struct FwdSmemLayout {
   int q{};
-  int o{};  // empty if O leaves from registers
+  int o{};  // size 0 if O is stored from registers
   int k{}, v{}, barriers{}, end{};
 };
 [[nodiscard]] constexpr FwdSmemLayout forward_shared(FwdConfig tile, int head_dim) {
@@ -144,37 +146,38 @@ struct FwdSmemLayout {
   shared.end = shared.barriers + kBarrierBytes;
   return shared;
 }
-/// Bytes from one consumer group's shared memory to the next one's.
+/// Returns the distance in bytes between the shared memory of successive consumer groups.
 [[nodiscard]] constexpr int team_bytes(FwdConfig tile, int head_dim) {
   const int end = forward_shared(tile, head_dim).end;
   return tile.teams == 1 ? end : (end + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-/// Names of the structs above.
+/// Names of the config structs above.
 enum class FwdConfigId { kM128N128, kM192N128, kM192N64, kM256N64, kM128N64, kM128N64x2, kM64N128x2 };
 [[nodiscard]] FwdConfig forward_tile(FwdConfigId tiles);
 
-/// A planned forward launch. It has at most one CTA per SM; a CTA's next work tile starts to load while the last one
-/// ends.
+/// A planned forward launch. It has at most one CTA per SM; a CTA starts to load its next work tile while it finishes
+/// the current tile.
 struct FwdPlan {
   FwdConfigId tiles{};
-  /// Dynamic schedule: CTAs take their next work tile from an atomic counter, which has to be cleared first, a launch
-  /// of 1.7 us. Otherwise the schedule is static, in snake order, so that a CTA's heavy and light work tiles add up.
+  /// Whether the schedule is dynamic: CTAs take their next work tile from an atomic counter, which has to be cleared
+  /// first, by a launch of 1.7 us. Otherwise the schedule is static, in snake order, so that each CTA gets both heavy
+  /// and light work tiles.
   bool counted{};
   bool in_turns{};  // see TileOrder
-  /// Programmatic dependent launch: the kernel may start before the previous one has ended. Not after a counter is
-  /// cleared.
+  /// Whether to use programmatic dependent launch: the kernel may start before the previous kernel has ended. Not
+  /// possible with a dynamic schedule, whose counter is cleared first.
   bool overlaps{};
   bool operator==(const FwdPlan&) const = default;
 };
 
-/// The order in which CTAs take work tiles, which are Q tiles. All tiles of a group of `heads` heads come before any of
-/// the next group, so that the K and V in use stay in the L2 cache. With a causal mask a group begins with its heaviest
-/// tiles.
+/// The order in which CTAs take work tiles, which are Q tiles. All tiles of a group of `heads` heads come before the
+/// next group's tiles, so that the K and V in use stay in the L2 cache. With a causal mask a group begins with its
+/// heaviest tiles.
 ///
-/// With `in_turns`, groups are of about the same size and alternate: the last one begins with its heaviest tiles, the
-/// one before it with its lightest, and so on. If every group began with its heaviest, the CTAs that come first would
-/// get all of them.
+/// With `in_turns`, groups have about the same size and alternate: the last group begins with its heaviest tiles, the
+/// group before it with its lightest tiles, and so on. If every group began with its heaviest tiles, the CTAs that take
+/// the first tiles would get all of the heavy ones.
 struct TileOrder {
   int tiles{};  // per head
   int heads{};  // per group
@@ -185,7 +188,7 @@ struct TileOrder {
 };
 [[nodiscard]] TileOrder forward_order(const AttentionShape& shape, int rows, bool in_turns);
 
-/// Divisors of forward_item().
+/// Precomputed divisors for forward_item().
 struct TileDivmods {
   FastDivmod group_items{};
   FastDivmod group_heads{};
@@ -194,13 +197,14 @@ struct TileDivmods {
 };
 [[nodiscard]] TileDivmods forward_divisors(const TileOrder& order, const AttentionShape& shape);
 
-/// A work tile: which Q tile of which head.
+/// A work tile: a Q tile of a head.
 struct WorkTile {
   int tile{};
   int head{};
   int batch{};
   bool operator==(const WorkTile&) const = default;
 };
+/// Returns work tile number `item` in the order.
 /// @param heads  heads per batch
 [[nodiscard]] constexpr WorkTile forward_item(const TileOrder& order, const TileDivmods& divisors, int heads,
                                               bool causal, int item) {
@@ -224,8 +228,8 @@ struct WorkTile {
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, const DeviceLimits& limits);
 
 /// Launches the planned forward kernel on `stream` without synchronising. The problem is one that
-/// forward_supports_layout() accepts. Instantiated for kBf16 and kFp16 in one translation unit per precision, so that
-/// they compile in parallel.
+/// forward_supports_layout() accepts. Instantiated for kBf16 and kFp16 in one translation unit each, so that the
+/// instances compile in parallel.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,

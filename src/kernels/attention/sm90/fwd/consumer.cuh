@@ -1,5 +1,5 @@
 // A consumer warpgroup of the sm90 forward kernels: its synchronization with the producer, which provides work tiles
-// and loads, and with the other consumer warpgroups, with which it issues in ping-pong order.
+// and loads, and with the other consumer warpgroups, with which it issues products in ping-pong order.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -24,12 +24,12 @@ class ConsumerWarpgroup {
   static constexpr int kGroups = kTile.teams * kTile.warp_groups;
   static constexpr bool kTakesTurns = kTile.warp_groups > 1;
 
-  // Named barriers, of 16 that exist; 0 is __syncthreads(). Each warpgroup has one. Those from kFreeBarrier on are free
-  // for the deriving class.
+  // Numbers of the named barriers, of which 16 exist; number 0 serves __syncthreads(). Each warpgroup has one barrier.
+  // Barriers from kFreeBarrier on are free for the deriving class.
   enum NamedBarrier { kTurn = 1, kFreeBarrier = kTurn + kGroups };
   static_assert(kFreeBarrier + kGroups <= 16);
 
-  /// Number of a warpgroup among all consumer warpgroups of the CTA; `group` counts from the consumer group's first.
+  /// Index of a warpgroup among all consumer warpgroups of the CTA; `group` is its index in the consumer group.
   __device__ __forceinline__ int block_group(int group) const { return shared_.team * kTile.warp_groups + group; }
 
   __device__ __forceinline__ int next_item() {
@@ -40,13 +40,14 @@ class ConsumerWarpgroup {
     return item;
   }
 
-  /// Tells the producer that the warp has read the stage that `barrier` guards.
+  /// Signals to the producer that the warp has read the stage that `barrier` guards.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
     if (lane_ == 0) mbarrier_arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_keys() {
-    // The injected wait comes too late, but nothing may load into the stage while this tile is in flight.
+    // With the fault injected, the wait comes too late. It is still needed, so that no load into the stage starts while
+    // this tile is in flight.
     if (injected(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
@@ -60,7 +61,7 @@ class ConsumerWarpgroup {
     queries_.advance();
   }
   __device__ __forceinline__ void release_queries() const { release(Shared::kQueriesEmpty + query_stage()); }
-  /// Stage of the Q tile that was waited for last.
+  /// Stage of the current work tile's Q: the stage for which the warpgroup last waited.
   __device__ __forceinline__ std::uint32_t query_stage() const {
     return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
   }

@@ -1,6 +1,7 @@
 // Forward pass on Hopper, bf16 and fp16. A CTA has one producer warpgroup and two to four consumer warpgroups with 64 Q
 // rows each. One producer thread per consumer group loads Q, K and V tiles by TMA. Each stage has a full mbarrier,
-// which counts bytes, and an empty one, at which the readers arrive. For the consumers see sm90/fwd/operands_16bit.cuh.
+// which counts loaded bytes, and an empty mbarrier, at which the readers arrive. For the consumers see
+// sm90/fwd/operands_16bit.cuh.
 #pragma once
 
 #include "kernels/attention/sm90/fwd/operands_16bit.cuh"
@@ -9,7 +10,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Runs a CTA of either forward kernel, TF32's included: makes the mbarriers and gives each warpgroup its role.
+/// Runs a CTA of the 16-bit or the TF32 forward kernel: initialises the mbarriers and assigns each warpgroup its role.
 /// @tparam Copies  code of the producer, one thread per consumer group; see TmaProducer
 /// @tparam Rows    code of the consumer warpgroups; see FwdMainloop
 /// @param  memory  dynamic shared memory
@@ -19,9 +20,9 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   constexpr int kTeams = Shared::kTile.teams, kTeamGroups = Shared::kTile.warp_groups, kMade = 0;
   constexpr int kThreads = threads(Shared::kTile);
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
+  // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
-  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that has nothing else to do
+  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that is otherwise idle
     for (const CUtensorMap* map : {&maps...}) prefetch(*map);
   }
   const int group = warp / kWarpGroupWarps - 1;
@@ -32,7 +33,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   const FwdTileCoord place = forward_place(parameters, item, Shared::kRows);
   const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
   Copies copying{parameters, shared};
-  // Nothing between the kernel's entry and this point delays the first copies: no wait for another warp, no jump.
+  // Up to this point there is neither a wait for another warp nor a jump, which would delay the first copies.
   if (in_copying_group) {
     if (copies) shared.make_barriers();
     __syncwarp();
@@ -50,7 +51,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   }
 }
 
-/// The producer of the 16-bit kernels: loads K and V as they lie in memory.
+/// The producer of the 16-bit kernels: loads tiles of K and V from the tensors themselves.
 template <int kHeadDim, class Tile>
 class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>> {
   using Shared = FwdSmem<kHeadDim, Tile>;

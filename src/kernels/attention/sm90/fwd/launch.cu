@@ -1,4 +1,4 @@
-// Launch of the sm90 forward kernel for one precision, Precision::TBENCH_PRECISION: which instantiation serves a
+// Launch of the sm90 forward kernel for one precision, Precision::TBENCH_PRECISION: selects the instantiation for a
 // problem. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"

@@ -1,7 +1,7 @@
-// Main loop of a consumer warpgroup of the sm90 forward kernels over its 64 queries, for any operand type. It walks
-// from the last K/V tile to the first, so that only the first step has a mask. A step issues Q K^T and the P V of the
-// step before, and makes the new P when both are done. Warpgroups issue in ping-pong order, so that one's products
-// overlap the others' softmax.
+// Main loop of a consumer warpgroup of the sm90 forward kernels over its 64 queries, for any operand type. It iterates
+// from the last K/V tile to the first, so that only the first step has a mask. A step issues its Q K^T and the previous
+// step's P V, and computes its P when both are done. Warpgroups issue products in ping-pong order, so that the products
+// of one warpgroup overlap the softmax of the others.
 #pragma once
 
 #include <cmath>
@@ -10,9 +10,9 @@
 
 namespace tbench::kernels::sm90 {
 
+/// Iterates over the work tiles and their steps.
 /// @tparam Rows      the class that derives from this one and befriends it. It has load_queries() if Q stays in
-///                   registers; multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), which stores
-///                   O and lse
+/// registers; multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), which stores O and lse
 /// @tparam Operands  see OnlineSoftmax
 template <class Rows, class Parameters, class Shared, class Operands, int kHeadDim>
 class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim> {
@@ -31,7 +31,8 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
  public:
   using Softmax::Softmax;
 
-  /// @param item  the first work tile, at `place` if it exists
+  /// Computes the consumer group's work tiles.
+  /// @param item  number of the first work tile; its coordinates are `place` if it exists
   __device__ __forceinline__ void run(int item, FwdTileCoord place) {
     if (group_ == kTile.warp_groups - 1) pass_turn();  // the first group issues first
     while (item < p_.order.items) {
@@ -40,7 +41,8 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
       item = next_item();
       place = forward_place(p_, item, Shared::kRows);
     }
-    if (group_ == 0) wait_for_turn();  // no barrier may stay half full
+    if (group_ == 0)
+      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
   }
 
  private:
@@ -76,7 +78,7 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     release_values();
   }
 
-  /// Makes P of the first step, with no O yet.
+  /// Computes P of the first step, before which there is no O.
   __device__ __forceinline__ void start(int first_row, int steps) {
     reset();
     wait_for_queries();
@@ -88,13 +90,14 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     wgmma_commit_group();
     wgmma_wait_group<0>(s);
     release_keys();
-    // A product must have read Q before its release: the next copy may overtake loads that were merely issued.
+    // The products that read Q must have completed before Q is released: the next copy may overtake reads that are only
+    // issued.
     if (kKeepsQueries || steps == 1) release_queries();
     mask(s, first_row, (steps - 1) * kTile.cols);
     softmax_with_new_references(s);
   }
 
-  /// Issues S = Q K^T and O += P V, and waits for the first alone.
+  /// Issues S = Q K^T and O += P V, and waits only for S.
   __device__ __forceinline__ void multiply(float (&s)[kScores]) {
     wait_for_keys();
     wait_for_turn();

@@ -1,5 +1,5 @@
-// Online softmax of a consumer warpgroup of the sm90 forward kernels, in registers: P, and for each row a lazily
-// updated maximum and the sum of exponentials.
+// Online softmax of a consumer warpgroup of the sm90 forward kernels, in registers: it computes P and, for each row, a
+// lazily updated maximum and the sum of exponentials.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Operands  left operands of a thread, Q and P. Its exponentiate(s, scale, shift, sums) leaves P = exp2(scale
-///                   * s - shift) and adds it to the sums; shifts and sums are those for a thread's two rows
+/// @tparam Operands  left operands of a thread, Q and P. Its exponentiate(s, scale, shift, sums) stores P = exp2(scale
+/// * s - shift) and adds P to `sums`; `shift` and `sums` have one entry for each of a thread's two rows
 template <class Parameters, class Shared, class Operands, int kHeadDim>
 class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
   using Warpgroup = ConsumerWarpgroup<Parameters, Shared>;
@@ -20,7 +20,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
 
  protected:
   using Warpgroup::kTile, Warpgroup::p_, Warpgroup::thread_, Warpgroup::lane_;
-  static constexpr int kScores = kTile.cols / 2;  // per thread: a warp's 16 rows among 32 lanes
+  static constexpr int kScores = kTile.cols / 2;  // scores per thread: the 32 lanes of a warp share 16 rows
   static constexpr int kOutputs = kHeadDim / 2;
 
   __device__ __forceinline__ void reset() {
@@ -30,8 +30,8 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     for (int i = 0; i < kOutputs; ++i) o_[i] = 0.0f;
   }
 
-  /// Row of a thread in its warpgroup. A thread has two rows, eight apart; its elements come in fours, two columns of
-  /// the first row and the same two of the second.
+  /// Row of a thread in its warpgroup. A thread has two rows, eight apart; its elements are groups of four: two columns
+  /// of the first row, then the same two columns of the second row.
   __device__ __forceinline__ int row_in_group(int half) const {
     return thread_ / kWarpSize * 16 + half * 8 + lane_ / 4;
   }
@@ -53,15 +53,15 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     }
   }
 
-  /// Scale of scores as exponents to base 2.
+  /// Factor that makes exponents to base 2 of scores.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
-  /// Makes P with each row's current maximum, which may be an old one. A step needs no new maximum, because the sums
-  /// show whether the old one still serves: no element of a thread exceeds the thread's sum. If that is at most 2^8,
-  /// far from any format's limit, nothing is lost, since the maximum cancels at the end.
-  /// @return  false if the sum of some thread of the warp is larger or not a number; P has to be made again
+  /// Computes P with each row's stored maximum, which may be outdated. A step needs no new maximum as long as the
+  /// thread's sums are at most 2^8: no element of P exceeds its thread's sum, 2^8 is far below the largest number of
+  /// every format, and the maximum cancels at the end.
+  /// @return  false if the sum of a thread of the warp is larger or NaN; P then has to be computed again
   __device__ __forceinline__ bool softmax(const float (&s)[kScores]) {
     constexpr float kLimit = 256.0f;
     float sums[2] = {0.0f, 0.0f};
@@ -72,7 +72,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     return true;
   }
 
-  /// Makes P with maxima that cover these scores. The caller multiplies O by rescale_.
+  /// Computes P with maxima that include these scores. The caller multiplies O by rescale_.
   __device__ __forceinline__ void softmax_with_new_references(const float (&s)[kScores]) {
     const float scale = exponent_scale();
     float shift[2];
@@ -83,8 +83,8 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
       for (int n = 0; n < kScores / 4; ++n) raised = fmaxf(raised, fmaxf(s[4 * n + 2 * half], s[4 * n + 2 * half + 1]));
       raised = fmaxf(raised, __shfl_xor_sync(kFullWarp, raised, 1));
       raised = fmaxf(raised, __shfl_xor_sync(kFullWarp, raised, 2));
-      // A row that has seen -infinity alone: the 0 avoids -infinity - (-infinity) here, and shift_, which is -infinity,
-      // makes the next softmax() call return false.
+      // If a row has seen only -infinity, the shift of 0 avoids -infinity - (-infinity) here, and shift_, which is
+      // -infinity, makes the next softmax() call return false.
       shift_[half] = raised * scale;
       shift[half] = raised == -INFINITY ? 0.0f : shift_[half];
       rescale_[half] = exp2_approximate(fmaf(reference_[half], scale, -shift[half]));

@@ -15,7 +15,7 @@ struct Packed16BitFragments {
   std::uint32_t queries[Tile::tile().queries_in_registers ? kHeadDim / 4 : 1];
   std::uint32_t probabilities[Tile::tile().cols / 4];
 
-  /// Leaves P = exp2(scale * s - shift) and adds it to the sums.
+  /// Stores P = exp2(scale * s - shift) and adds P to the sums.
   template <int kScores>
   __device__ __forceinline__ void exponentiate(const float (&s)[kScores], float scale, const float (&shift)[2],
                                                float (&sums)[2]) {
@@ -65,9 +65,9 @@ class Fwd16BitOperands
     }
   }
 
-  /// Row that a lane addresses of the four matrices [16, 16] that a warp loads or stores: the first 16 lanes address
-  /// the rows of the left two, the others those rows of the right two, `i` pairs of vectors into the row. The swizzle
-  /// permutes vectors.
+  /// Row and, below, vector offset that a lane addresses when a warp loads or stores four matrices [8, 8], which form
+  /// [16, 16]. The first 16 lanes address the rows of the left two matrices, the other lanes the same rows of the right
+  /// two; `i` is the index of the pair of vectors in the row. The swizzle permutes vectors.
   __device__ __forceinline__ int matrix_row() const { return thread_ / kWarpSize * 16 + lane_ % 16; }
   __device__ __forceinline__ int vector_offset(int i) const {
     return swizzled_vector<kRowBytes>(matrix_row(), 2 * (i % kPanelSteps) + lane_ / 16) * 16;
@@ -131,7 +131,7 @@ class Fwd16BitOperands
 
   __device__ __forceinline__ void store_from_shared(const FwdTileCoord& place, int first_row,
                                                     const float (&inverse)[2]) const {
-    if (thread_ == 0) bulk_wait_group_read();  // the store of the work tile before
+    if (thread_ == 0) bulk_wait_group_read();  // waits for the store of the previous work tile
     named_barrier_sync<kWarpGroupThreads>(kStaging + block_group(group_));
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kRowBytes;
 #pragma unroll

@@ -1,5 +1,5 @@
-// The producer of the sm90 forward kernels, one thread per consumer group. It provides work tiles and loads everything
-// that they need, K one step ahead of V. For the first work tile it fills all stages at once.
+// The producer of the sm90 forward kernels, one thread per consumer group. It selects work tiles and loads their Q, K
+// and V, K one step ahead of V. For the first work tile it fills all stages at once.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -7,17 +7,18 @@
 
 namespace tbench::kernels::sm90 {
 
+/// Loads the work tiles of a consumer group.
 /// @tparam Copies  the class that derives from this one and befriends it. It has fetch_keys(place, step),
-///                 fetch_values(place, step) and kWaitsForValues: whether the preprocess kernel makes V only, so that
-///                 nothing else waits for it
+/// fetch_values(place, step) and kWaitsForValues: whether the preprocess kernel writes only V, so that only loads of V
+/// wait for it
 template <class Copies, class Parameters, class Shared>
 class TmaProducer {
  public:
   __device__ __forceinline__ TmaProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// Fills all stages with the first work tile; they are new, so nothing waits for an empty barrier. Stores of O come
-  /// after griddepcontrol.wait, too: consumers wait for these tiles, which are loaded after it.
+  /// Fills all stages from the first work tile. The stages are unused, so no empty barrier has to be waited for. Stores
+  /// of O also happen after griddepcontrol.wait, because consumers wait for tiles that are loaded after it.
   __device__ __forceinline__ void begin(const FwdTileCoord& place) {
     Copies& copies = static_cast<Copies&>(*this);
     const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
@@ -30,7 +31,7 @@ class TmaProducer {
     for (int step = steps - 1; step >= rest; --step) copies.fetch_values(place, step);
   }
 
-  /// Loads the rest of the first work tile, which is at `place`, and all others.
+  /// Loads the rest of the first work tile, whose coordinates are `place`, and all further work tiles.
   __device__ __forceinline__ void run(FwdTileCoord place) {
     fetch_steps(place, steps_of(place) - kTile.stages);
     for (int item = next_item(); item < p_.order.items; item = next_item()) {
@@ -44,7 +45,7 @@ class TmaProducer {
  protected:
   static constexpr FwdConfig kTile = Shared::kTile;
 
-  /// @param full  the first of the tensor's barriers: one full barrier per stage, then one empty barrier per stage
+  /// @param full  number of the tensor's first barrier; one full barrier per stage and then one empty barrier per stage
   /// @return      the barrier that counts the next tile's bytes
   __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const PipelineState<kTile.stages>& ring) const {
     const std::uint32_t barrier = shared_.barrier(full + ring.stage);
@@ -80,7 +81,7 @@ class TmaProducer {
     }
   }
 
-  /// Hands the next work tile to the consumers.
+  /// Selects the next work tile and passes it to the consumers.
   __device__ __forceinline__ int next_item() {
     const int item = p_.counter == nullptr ? snake_tile<kTile.teams>(++round_, shared_.team)
                                            : static_cast<int>(kTile.teams * gridDim.x + atomicAdd(p_.counter, 1u));

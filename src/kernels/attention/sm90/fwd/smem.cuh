@@ -17,7 +17,7 @@ struct FwdParams {
   bool causal;
   TileOrder order;
   TileDivmods divisors;
-  unsigned* counter;    // work tiles taken besides each group's first; null: static schedule
+  unsigned* counter;    // number of work tiles taken in addition to each group's first; null: static schedule
   TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for configs that store it from registers
 };
 
@@ -49,7 +49,7 @@ struct PipelineState {
   }
 };
 
-/// Shared memory of a consumer group: Q and, unless it leaves from registers, O [warpgroup, panel, 64, columns of a
+/// Shared memory of a consumer group: Q and, unless O is stored from registers, O [warpgroup, panel, 64, columns of a
 /// panel]; K and V [stage, panel, cols, columns of a panel]; barriers; the next work tile.
 template <int kHeadDim, class Tile>
 struct FwdSmem {
@@ -100,7 +100,7 @@ struct FwdSmem {
   __device__ __forceinline__ std::uint32_t item() const { return barrier(kBarriers); }
 
   /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
-  /// ones.
+  /// barriers.
   __device__ __forceinline__ void make_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
       mbarrier_init(barrier(kKeysFull + stage), 1);

@@ -29,8 +29,8 @@ BwdWorkspace backward_workspace(const AttentionShape& shape) {
 }
 
 BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
-  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // part of the 50 MiB of an H200's L2 cache
-  // Rows of Q, dO, dO^T and Q^T, or of K, V and K^T.
+  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // of the 50 MiB of an H200's L2 cache
+  // Number of rows of Q, dO, dO^T and Q^T together, or of K, V and K^T.
   const std::int64_t streamed_rows = kept == Stationary::kKv ? 4 * shape.seq_q : 3 * shape.seq_kv;
   const std::int64_t bytes_of_head = streamed_rows * shape.head_dim * kElementBytes;
   const std::int64_t heads = shape.batch * shape.heads, tiles = tile_count(shape, kept);
@@ -54,7 +54,7 @@ Launch backward_launch(const AttentionShape& shape, Stationary kept) {
   return {.grid = {backward_order(shape, kept).items, 1, 1},
           .threads = kBackwardThreads,
           .shared_bytes = static_cast<std::size_t>(stream_shared(shape.head_dim, kept).end +
-                                                   kSharedAlignment)};  // the kernel aligns its tiles itself
+                                                   kSharedAlignment)};  // the kernel aligns its tiles
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {

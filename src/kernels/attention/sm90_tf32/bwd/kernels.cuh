@@ -1,12 +1,12 @@
-// TF32 backward pass on Hopper, in two kernels with one work tile per CTA. The first has tiles of 128 keys and makes dK
-// and dV while it walks over queries; the second has tiles of 128 queries and makes dQ while it walks over keys. Two
-// consumer warpgroups compute (sm90_tf32/bwd/mainloop.cuh), and one producer thread loads the stationary rows and then
-// the tiles of each step through a ring of stages. All rows are rounded to TF32 on their way. A preprocess kernel
-// leaves Q^T, dO^T and K^T, rounded, and the start values of S and dP.
+// TF32 backward pass on Hopper, in two kernels with one work tile per CTA. The first has tiles of 128 keys and computes
+// dK and dV while it iterates over queries; the second has tiles of 128 queries and computes dQ while it iterates over
+// keys. Two consumer warpgroups compute (sm90_tf32/bwd/mainloop.cuh), and one producer thread loads the stationary rows
+// and then the tiles of each step through a ring of stages. TMA rounds all rows to TF32 when it loads them. A
+// preprocess kernel computes Q^T, dO^T and K^T, rounded, and the initial values of S and dP.
 //
-// The second kernel depends on nothing of the first and may run next to its last CTAs. The first kernel therefore lets
-// it start once it has itself waited for the preprocess kernel. The second does not wait at its start but at its end,
-// so that waiting for it means waiting for both.
+// The second kernel does not depend on the first and may run at the same time as its last CTAs. The first kernel
+// therefore lets the second kernel start as soon as it has itself waited for the preprocess kernel. The second kernel
+// waits for the first not at its start but at its end, so that a kernel that waits for the second has waited for both.
 #pragma once
 
 #include "kernels/attention/sm90_tf32/bwd/mainloop.cuh"
@@ -24,7 +24,7 @@ class BwdProducer {
   __device__ __forceinline__ BwdProducer(const BwdParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
-  /// With stationary keys, rows are loaded while the preprocess kernel runs, which does not write them.
+  /// With stationary keys, loads rows while the preprocess kernel still runs, because that kernel does not write them.
   __device__ __forceinline__ void run() {
     fetch_kept(kKeepsKeys ? p_.k : p_.kept_q, kTile.scores_operand_in_registers, Shared::kScoresOperandFull,
                shared_.scores_operand(0), 0);
@@ -57,7 +57,9 @@ class BwdProducer {
     mbarrier_wait(shared_.empty(n), Shared::parity(n) ^ 1u);
   }
 
-  /// @param n  index of the first tile that goes through stages, if the rows go to registers
+  /// Loads one stationary operand of both warpgroups.
+  /// @param n  index of the operand's first tile among the tiles that pass through the stages, if the operand is kept
+  ///           in registers
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, bool to_registers, int full,
                                              std::uint32_t destination, int n) const {
     const std::uint32_t barrier = shared_.barrier(full);
@@ -112,7 +114,7 @@ template <int kHeadDim, Stationary kKept, bool kTakesTurns>
 __device__ __forceinline__ void backward_block(const BwdParams& parameters, char* memory) {
   using Shared = BwdSmem<kHeadDim, kKept>;
   const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
-  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
+  // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   const BwdTileCoord place = backward_place<kHeadDim, kKept>(parameters, static_cast<int>(blockIdx.x));
   if (threadIdx.x == 0) shared.make_barriers();

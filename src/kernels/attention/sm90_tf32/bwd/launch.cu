@@ -1,4 +1,5 @@
-// Launches of the sm90 TF32 backward pass: which instantiation serves a problem, and the three kernels.
+// Launches of the sm90 TF32 backward pass: the selection of the instantiation for a problem, and the launches of the
+// three kernels.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 #include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
@@ -17,7 +18,7 @@ WorkspacePointers parts(const BwdWorkspace& layout, void* workspace) {
     next += bytes;
     return reinterpret_cast<float*>(part);
   };
-  // take() advances, so the members are in the order of their initialisation.
+  // take() advances a pointer, so the members must be initialised in the order of the workspace's parts.
   return {.lse = take(layout.statistics_bytes),
           .delta = take(layout.statistics_bytes),
           .q_transposed = take(layout.queries_bytes),

@@ -1,6 +1,6 @@
 // Main loop of a consumer warpgroup of the sm90 TF32 backward kernels over the streamed rows. A step issues the next S
-// behind dV and dK or dQ, and the next dP when these have ended. Exponentials then overlap dP, and registers for one
-// step are enough.
+// after its dV and dK, or dQ, and the next dP when these products have ended. Exponentials then overlap dP, and
+// registers for one step are enough.
 #pragma once
 
 #include "kernels/attention/common/warp_reduce.cuh"
@@ -8,8 +8,9 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// @tparam kTakesTurns  whether the warpgroups issue products in ping-pong order, so that one's products overlap the
-///                      other's exponentials
+/// Computes a work tile's gradients.
+/// @tparam kTakesTurns  whether the warpgroups issue products in ping-pong order, so that the products of one overlap
+/// the exponentials of the other
 template <class Tiles, bool kTakesTurns>
 class BwdMainloop : SoftmaxGrad<Tiles> {
   using Base = SoftmaxGrad<Tiles>;
@@ -18,10 +19,11 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
   using Base::p_, Base::shared_, Base::place_, Base::group_, Base::scores_, Base::gradients_;
   using typename Base::Gradient, typename Base::Operands, typename Base::Shared;
 
-  /// Whether a wait for tiles stands before the wait for dP; without it ptxas moves the exponentials behind both.
+  /// Whether there is a wait for tiles before the wait for dP. Without that wait ptxas moves the exponentials after the
+  /// wait for dP.
   static constexpr bool kExponentialsBesideGradients = !kKeepsKeys || Base::kHeadDim == 64;
 
-  // Named barriers, of 16 that exist, one per warpgroup; 0 is __syncthreads().
+  // Numbers of the named barriers, one per warpgroup, of which 16 exist; number 0 serves __syncthreads().
   enum NamedBarrier { kTurn = 1 };
 
  public:
@@ -39,13 +41,14 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::clear(kept_);
     if (skipped <= last) {
       start_scores(skipped);
-      wgmma_wait_group<0>(scores_);  // explicit, or ptxas adds one
+      wgmma_wait_group<0>(scores_);  // explicit, because ptxas would add a wait anyway
       make_probabilities_and_gradients(skipped, /*passes_turn=*/false);
 #pragma unroll 1
       for (int i = skipped; i < last; ++i) advance<false>(i);
       advance<true>(last);
     }
-    if (group_ == 0) wait_for_turn();  // no barrier may stay half full
+    if (group_ == 0)
+      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
       Base::store(p_.dk, kept_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
@@ -56,8 +59,8 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
   }
 
  private:
-  /// Number of steps in which this warpgroup has no work: those at the CTA's start whose rows the mask hides, or all of
-  /// them if its rows lie beyond the end.
+  /// Number of steps in which this warpgroup has no work: the CTA's first steps if the mask hides their rows, or all
+  /// steps if the warpgroup's rows are past the end.
   __device__ __forceinline__ int skipped_steps() const {
     if (first_row() >= extent()) return place_.steps;
     if (!p_.causal) return 0;
@@ -65,7 +68,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     return place_.steps - min(place_.steps, steps_of_queries(p_, first_row() + kWgmmaM, kTile.rows));
   }
 
-  /// Tells the producer that the warp has read the n-th tile.
+  /// Signals to the producer that the warp has read the n-th tile.
   __device__ __forceinline__ void release(int n) const {
     __syncwarp();
     if (lane() == 0) mbarrier_arrive(shared_.empty(n));
@@ -88,17 +91,17 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     }
   }
 
-  /// Loads the operands that stay in registers from the stages, and waits for the others.
+  /// Loads the operands that stay in registers from the stages, and waits for the operands in shared memory.
   __device__ __forceinline__ void load_kept() {
     int n = 0;
     const auto load = [&](auto& operand) {
 #pragma unroll
       for (int group = 0; group < kBackwardGroups; ++group, ++n) {
-        wait_for_tile(
-            n);  // also for the other warpgroup's tile, or a later wait would take this phase for the one before
+        wait_for_tile(n);  // also for the other warpgroup's tile: otherwise a later wait would confuse this phase with
+                           // the preceding phase
         if (group == group_) {
           Base::load_operand(operand.words, shared_.tile(n));
-          fence_proxy_async();  // the next copy may overtake loads in flight
+          fence_proxy_async();  // otherwise the next copy might overtake loads in flight
         }
         release(n);
       }
@@ -136,8 +139,8 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     wgmma_commit_group();
   }
   __device__ __forceinline__ void wait_for_gradients(int n) const {
-    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
-    // read.
+    // The injected fault waits for the preceding phase. Once the tile has arrived, that parity belongs to the next
+    // tile, which is not loaded before this tile has been read, so the wait is bounded.
     if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(shared_.full(n), Shared::parity(n) ^ 1u);
     wait_for_tile(n);
   }
@@ -147,7 +150,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     wait_for_tile(Shared::number(i, Shared::kForKept));
   }
 
-  /// Makes P, and issues dP - delta, of the i-th step, whose S is in flight.
+  /// Computes P and issues dP - delta of the i-th step, whose S is in flight.
   __device__ __forceinline__ void make_probabilities_and_gradients(int i, bool passes_turn) {
     start_probability_gradients(i);
     if (passes_turn) pass_turn();
@@ -162,12 +165,12 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     release(Shared::number(i, Shared::kForGradients));
   }
 
-  /// Computes a step whose P and dP exist, together with the next one's.
+  /// Completes a step whose P and dP are ready, and computes P and dP of the next step.
   template <bool kLast>
   __device__ __forceinline__ void advance(int i) {
     const int for_values = Shared::number(i, Shared::kForValues), for_kept = Shared::number(i, Shared::kForKept);
-    // Makes all operands before the first of their products, because ptxas serialises products next to which operands
-    // are made.
+    // All operands are computed before the first of their products, because ptxas serialises products if operands are
+    // computed between them.
     Operands probabilities, differentials;
     if constexpr (kKeepsKeys) {
       Base::to_operands(probabilities, scores_);
@@ -177,7 +180,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
     if (!kKeepsKeys && injected(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
-    // The step's last stage to be released, unless the fault releases it here.
+    // The injected fault releases here the stage that the step otherwise releases last.
     if (injected(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
     wgmma_fence();

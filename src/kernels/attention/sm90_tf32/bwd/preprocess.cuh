@@ -1,5 +1,5 @@
-// The preprocess kernel of the TF32 backward pass: Q^T, dO^T and K^T, rounded, in panels, and the start values of S and
-// dP.
+// The preprocess kernel of the TF32 backward pass: computes Q^T, dO^T and K^T, rounded, in panels, and the initial
+// values of S and dP.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"

@@ -23,16 +23,16 @@ struct BwdParams {
   BwdTileOrder order;
 };
 
-/// A work tile: its stationary rows, and the number of steps that meet them.
+/// A work tile: its stationary rows, and its steps over the streamed rows.
 struct BwdTileCoord {
   int first_row;
   int head, batch;
-  int all_head;  // counted through all batches
+  int all_head;  // index among the heads of all batches
   int steps;
-  int first_step;  // with stationary keys; with stationary queries steps go down to 0
+  int first_step;  // with stationary keys; with stationary queries the steps go down to streamed tile 0
 };
 
-/// Number of steps over the keys that queries below `end_row` see.
+/// Returns the number of steps over the keys that queries below `end_row` see.
 __device__ __forceinline__ int steps_of_queries(const BwdParams& p, int end_row, int step_rows) {
   const int keys = p.causal ? min(p.seq_kv, end_row) : p.seq_kv;
   return (keys + step_rows - 1) / step_rows;
@@ -43,7 +43,7 @@ __device__ __forceinline__ BwdTileCoord backward_place(const BwdParams& p, int i
   constexpr int kStepRows = stream_tile(kHeadDim, kKept).rows;
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads =
-      min(p.order.heads, p.batch_heads - first_head);  // heads of this group; the last group may be smaller
+      min(p.order.heads, p.batch_heads - first_head);  // number of heads of this group; the last group may be smaller
   const int in_group = item - p.order.tiles * first_head;
   const int nth = in_group / heads, head = first_head + in_group % heads;
   BwdTileCoord place{.head = head % p.heads, .batch = head / p.heads, .all_head = head};
@@ -82,10 +82,10 @@ struct BwdSmem {
   static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;
 
-  /// Order in which tiles go through the stages. Stationary rows that end in registers come first: those for one
-  /// warpgroup before those for the other, and the operand of S before the one of dP. Then come, for each step, its
-  /// rows for S (Q or K), for dP (dO or V), transposed for dV (dO^T, with stationary keys), and transposed for dK or dQ
-  /// (Q^T or K^T).
+  /// Order in which tiles pass through the stages. Stationary operands that are kept in registers come first, first the
+  /// operand of S and then the operand of dP, each with one tile per warpgroup. Each step then has its rows for S (Q or
+  /// K) and for dP (dO or V), and the transposed rows for dV (dO^T, with stationary keys) and for dK or dQ (Q^T or
+  /// K^T).
   enum Tile { kForScores, kForGradients, kForValues, kForKept = kForValues + (kKeepsKeys ? 1 : 0), kTiles };
   static constexpr int kKeptTiles =
       kBackwardGroups * (kTile.scores_operand_in_registers + kTile.gradients_operand_in_registers);
@@ -114,7 +114,7 @@ struct BwdSmem {
     return base + kPlan.barriers + number * kBarrierSize;
   }
 
-  /// Stage and phase parity of the n-th tile that goes through the stages.
+  /// Stage and, below, phase parity of the n-th tile that passes through the stages.
   __device__ __forceinline__ static std::uint32_t slot(int n) { return static_cast<std::uint32_t>(n) % kTile.slots; }
   __device__ __forceinline__ static std::uint32_t parity(int n) {
     return static_cast<std::uint32_t>(n) / kTile.slots % 2;
@@ -128,7 +128,7 @@ struct BwdSmem {
   __device__ __forceinline__ static int number(int step, int tile) { return kKeptTiles + step * kTiles + tile; }
 
   /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
-  /// ones.
+  /// barriers.
   __device__ __forceinline__ void make_barriers() const {
     mbarrier_init(barrier(kScoresOperandFull), 1);
     mbarrier_init(barrier(kGradientsOperandFull), 1);

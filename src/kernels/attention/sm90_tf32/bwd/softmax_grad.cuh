@@ -1,6 +1,7 @@
 // The scores of a consumer warpgroup of the sm90 TF32 backward kernels: its 64 stationary rows, keys or queries, times
-// the streamed rows of a step. Stationary keys make S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
-// = dO V^T. P and dS, as they stand in registers, are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
+// the streamed rows of a step. Stationary keys yield S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
+// = dO V^T. P and dS are already in the register layout of left operands of dV += P^T dO and dK += dS^T Q, or of dQ +=
+// dS K.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -10,7 +11,7 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Left operands of a thread that stay in registers, or nothing.
+/// A thread's words of a stationary left operand; empty if the operand stays in shared memory.
 template <int kCount>
 struct StationaryFragment {
   std::uint32_t words[kCount];
@@ -40,7 +41,7 @@ class SoftmaxGrad {
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
-  /// Row of a thread in the warpgroup. A thread has two rows, eight apart.
+  /// Index of a thread's row in the warpgroup. A thread has two rows, eight apart.
   __device__ __forceinline__ static int row_in_group(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int first_row() const { return place_.first_row + group_ * kWgmmaM; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
@@ -49,8 +50,8 @@ class SoftmaxGrad {
     return first_streamed_row<Shared::kKept>(place_, i, kTile.rows);
   }
 
-  /// Loads a left operand. The four matrices [8, 4] that a lane reads are two pairs of 16 rows next to each other, 32
-  /// bytes of a row. The swizzle permutes vectors.
+  /// Loads a left operand. The four matrices [8, 4] of a load cover 16 rows and 32 bytes of each row. The swizzle
+  /// permutes vectors.
   __device__ __forceinline__ static void load_operand(std::uint32_t (&words)[kOperandWords], std::uint32_t tile) {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = tile + row * kPanelRowBytes;
@@ -61,7 +62,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// result += stationary rows times streamed rows.
+  /// Issues result += stationary rows times streamed rows.
   template <bool kInRegisters, class Stationary>
   __device__ __forceinline__ static void multiply_rows(Scores& result, const Stationary& kept, std::uint32_t kept_tile,
                                                        std::uint32_t streamed) {
@@ -78,7 +79,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// gradient += scores times the tile's rows; the tile in shared memory is their transpose.
+  /// Issues gradient += scores times the tile's rows. The tile in shared memory holds the transpose of these rows.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t transposed) {
     const SmemDescriptor right = make_smem_descriptor(transposed);
@@ -89,7 +90,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// Starts the accumulators from a number per query, lse or delta.
+  /// Initialises the accumulators with lse or delta of their queries.
   __device__ __forceinline__ void spread(Scores& sums, int n, const float* statistics) const {
     if constexpr (kKeepsKeys) {
 #pragma unroll
@@ -108,7 +109,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// Masks scores, also beyond the last row, whose zeros times an Inf would be NaN.
+  /// Masks scores, also past the last streamed row, whose zeros times Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const int diagonal =
         kKeepsKeys ? streamed + 1 - (first_row() + kWgmmaM) : first_row() + 1 - (streamed + kTile.rows);
@@ -119,20 +120,21 @@ class SoftmaxGrad {
         p_.causal);
   }
 
-  /// P = exp(scale * (S - lse / scale)).
+  /// Computes P = exp(scale * (S - lse / scale)).
   __device__ __forceinline__ void exponentiate() {
     const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int i = 0; i < kScores; ++i) scores_[i] = exp2_approximate(scores_[i] * scale);
   }
 
-  /// Makes dS = P (dP - delta).
+  /// Computes dS = P (dP - delta).
   __device__ __forceinline__ void differentiate() {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) gradients_[i] *= scores_[i];
   }
 
-  /// Rounds scores to operands, whose four words are the even columns of two rows, then their odd ones.
+  /// Rounds scores to operands. An operand's four words are the even columns of two rows, then the odd columns of these
+  /// rows.
   __device__ __forceinline__ static void to_operands(Operands& operands, const Scores& values) {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) operands[i / 4 * 4 + i % 2 * 2 + i / 2 % 2] = round_to_tf32(values[i]);

@@ -13,8 +13,8 @@ inline constexpr std::array<std::int64_t, 2> kHeadDims{64, 128};
 /// Floats per panel row of 128 bytes.
 constexpr int kPanelFloats = 32;
 
-/// Columns of a 16-bit row that is as long as a float32 row of `head_dim` columns. Shared memory, boxes and groups of
-/// heads are the same as in the 16-bit kernels for this width.
+/// Returns the number of 16-bit columns that take as many bytes as `head_dim` float32 columns. Shared memory, TMA boxes
+/// and groups of heads are computed as for a 16-bit kernel with this head_dim.
 [[nodiscard]] constexpr int columns_of_16_bits(int head_dim) { return 2 * head_dim; }
 
 /// Shape of the preprocess kernels: a warp takes 16 rows by 32 columns.

@@ -5,7 +5,8 @@ namespace tbench::kernels {
 
 namespace sm90 {}
 
-/// Finds the names of the 16-bit kernels. Names that both namespaces declare mean the TF32 ones here.
+/// Makes the names of the 16-bit kernels visible. If both namespaces declare a name, it means the TF32 declaration
+/// here.
 namespace sm90_tf32 {
 using namespace sm90;
 }

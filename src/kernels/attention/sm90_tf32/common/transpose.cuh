@@ -1,9 +1,10 @@
-// Transposition of a matrix with rounding to TF32, into panels as wgmma reads them: [row / 32, head_dim, 32], the 32
-// rows of a panel next to each other, with the 128-byte swizzle.
+// Transposition of a matrix with rounding to TF32, into panels in the layout that wgmma reads: [row / 32, head_dim,
+// 32], in which the elements of a panel's 32 rows are contiguous, with the 128-byte swizzle.
 //
-// Each eight rows of a panel have the even ones first: 0 2 4 6 1 3 5 7. A thread holds the columns 2 l and 2 l + 1 of
-// each eight of a product's results (l = lane % 4), and the inner places l and l + 4 of a left operand. In this order
-// results are an operand of the panels' product as they stand.
+// In every eight rows of a panel the even rows come first: 0 2 4 6 1 3 5 7. Of every eight columns of a product's
+// results a thread holds columns 2 l and 2 l + 1 (l = lane % 4), and of a left operand it holds the inner indices l and
+// l + 4. With this order of rows, the registers of results can be used directly as the left operand of a product with
+// the panels.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
@@ -12,7 +13,8 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Four contiguous floats of a row of a panel [rows, 32] with the 128-byte swizzle; `vector` is one of eight.
+/// Returns the address of four contiguous floats of a row of a panel [rows, 32] with the 128-byte swizzle; `vector` is
+/// 0 to 7.
 __device__ __forceinline__ float4* panel_vector(float* panel, int row, int vector) {
   return reinterpret_cast<float4*>(panel + row * kPanelFloats) + (vector ^ row % 8);
 }
@@ -22,12 +24,12 @@ __device__ __forceinline__ float4 rounded(float x, float y, float z, float w) {
   return {round(x), round(y), round(z), round(w)};
 }
 
-/// Coordinates of a warp's 16 rows by 32 columns: eight lanes per row, four rows at a time.
+/// Coordinates of a warp's 16 rows by 32 columns. Eight lanes take a row, so a warp takes four rows at a time.
 struct TransposeCoord {
   int first_row, first_column, lane;
 };
 
-/// Returns the coordinates of the calling warp, the `warp`-th of those that share a matrix.
+/// Returns the coordinates of warp number `warp` among the warps that share a matrix.
 template <int kHeadDim>
 __device__ __forceinline__ TransposeCoord transpose_place(int warp) {
   constexpr int kColumnBlocks = kHeadDim / kPrepareColumns;
@@ -36,9 +38,9 @@ __device__ __forceinline__ TransposeCoord transpose_place(int warp) {
           .lane = static_cast<int>(threadIdx.x) % kWarpSize};
 }
 
-/// Transposes a warp's part of a head's matrix with `rows` rows; zeros beyond the last one. A lane has four columns of
-/// four rows, every second of eight. They are transposed in registers; a row of the result is stored in pieces of 64
-/// bytes.
+/// Transposes a warp's part of a head's matrix with `rows` rows; rows past the last are zeros. A lane has four columns
+/// of four rows, namely every second of eight rows. It transposes them in registers; a row of the result is stored in
+/// pieces of 64 bytes.
 template <int kHeadDim>
 __device__ __forceinline__ void transpose(const GlobalMatrix<const float>& matrix, const float* head, int rows,
                                           float* panels, TransposeCoord place) {

@@ -1,7 +1,7 @@
 // Warpgroup products (wgmma) of TF32 operands: D [64, N] += A [64, 8] B^T, with B [N, 8] in shared memory. B is
-// "K-major", and so is A if it is in shared memory. wgmma reads TF32 in no other way, so where rows are the inner
-// extent, as the rows of V are in O = P V, shared memory has to hold the transpose. Descriptors and waits:
-// sm90/common/wgmma.cuh. wgmma reads the 19 high bits of each float32 of A and B.
+// "K-major", and so is A if it is in shared memory. For TF32 wgmma supports no other layout. If a matrix's rows are the
+// inner extent, as the rows of V are in O = P V, shared memory therefore has to hold the transpose. Descriptors and
+// waits are in sm90/common/wgmma.cuh. wgmma reads the 19 high bits of each float32 of A and B.
 #pragma once
 
 #include "kernels/attention/sm90/common/wgmma.cuh"
@@ -22,8 +22,8 @@ namespace tbench::kernels::sm90_tf32 {
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-/// D = A B^T, or D += A B^T if `add`. N is twice the number of results per thread. from_shared(): A is in shared
-/// memory; from_registers(): its fragments are in registers.
+/// Computes D = A B^T, or D += A B^T if `add`. N is twice the number of results per thread. from_shared() takes A from
+/// shared memory; from_registers() takes A's fragments from registers.
 struct Wgmma {
   __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, SmemDescriptor b,
                                                         bool add) {

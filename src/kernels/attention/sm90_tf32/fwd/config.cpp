@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t kCounterBytes = 256;  // one 32-bit number, padded to the alignment of the workspace's next part
 constexpr std::int64_t kElementBytes = 4;
 
-/// The 16-bit shape whose rows have the same number of bytes.
+/// Returns the shape of the 16-bit problem whose rows have the same number of bytes.
 AttentionShape in_16_bits(AttentionShape shape) {
   shape.head_dim = columns_of_16_bits(static_cast<int>(shape.head_dim));
   return shape;

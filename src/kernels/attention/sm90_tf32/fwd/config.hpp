@@ -1,5 +1,5 @@
 // Config of the sm90 TF32 forward kernel: its tiles, the contents of its workspace, and the launches (pure host
-// functions). heuristics/sm90_tf32.hpp selects it. Declares the launch itself, too.
+// functions). heuristics/sm90_tf32.hpp selects it. Also declares the launch.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// 128 queries, and as many keys as fill 64 KiB with two stages of K. S, P, O and Q of 64 rows take 192 registers per
-/// thread at either head_dim: P takes one register per element, twice as many as in 16 bits.
+/// 128 queries, and as many keys per step as fill 64 KiB with two stages of K. S, P, O and Q of 64 rows take 192
+/// registers per thread at both head_dims: P takes one register per element, twice as many as with 16-bit elements.
 template <int kHeadDim>
 struct FwdConfigFor {
   static constexpr FwdConfig tile() {
@@ -26,14 +26,15 @@ struct FwdConfigFor {
 };
 static_assert(fits_registers(FwdConfigFor<64>::tile()) && fits_registers(FwdConfigFor<128>::tile()));
 
+/// Returns the config for a head_dim.
 /// @param head_dim  one of kHeadDims
 [[nodiscard]] constexpr FwdConfig forward_tile(std::int64_t head_dim) {
   return head_dim == 64 ? FwdConfigFor<64>::tile() : FwdConfigFor<128>::tile();
 }
 
 struct FwdPlan {
-  /// Dynamic schedule: CTAs take their next work tile from an atomic counter, which the preprocess kernel clears.
-  /// Otherwise the schedule is static, in snake order.
+  /// Whether the schedule is dynamic: CTAs take their next work tile from an atomic counter, which the preprocess
+  /// kernel clears. Otherwise the schedule is static, in snake order.
   bool counted{};
   bool in_turns{};  // see TileOrder
   bool operator==(const FwdPlan&) const = default;
@@ -42,9 +43,9 @@ struct FwdPlan {
 /// Whether TMA can read q and k, and v and o can be accessed 16 bytes at a time.
 [[nodiscard]] bool forward_supports_layout(const AttentionProblem& problem);
 
-/// Byte sizes of the workspace's parts. The preprocess kernel leaves V, rounded, as tiles that are copied to shared
-/// memory as they are: [batch, heads, key_tiles, tile], zeros beyond the last key. A tile is the panels [cols / 32,
-/// head_dim, 32] of V^T, with the 128-byte swizzle.
+/// Byte sizes of the workspace's parts. The preprocess kernel stores V, rounded to TF32, as tiles [batch, heads,
+/// key_tiles, tile] with zeros past the last key, in the layout in which they are copied to shared memory: the panels
+/// [cols / 32, head_dim, 32] of V^T, with the 128-byte swizzle.
 struct FwdWorkspace {
   std::size_t counter_bytes{}, values_bytes{};
   std::int64_t key_tiles{};  // per head

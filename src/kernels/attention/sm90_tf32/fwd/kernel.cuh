@@ -1,5 +1,5 @@
 // TF32 forward pass on Hopper: the 16-bit kernel's CTA (sm90/fwd/kernel.cuh) with tiles of float32. The producer loads
-// Q and K as they are in memory, K rounded to TF32 on the way, and V^T as the preprocess kernel has left it.
+// Q, K (which TMA rounds to TF32), and V^T, which the preprocess kernel has computed.
 #pragma once
 
 #include "kernels/attention/sm90/fwd/kernel.cuh"
@@ -8,7 +8,7 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// The producer: loads K as it is in memory, and a tile of V^T as one run of bytes.
+/// The producer: loads K by TMA, and a tile of V^T as contiguous bytes.
 template <int kHeadDim>
 class FwdLoad : public TmaProducer<FwdLoad<kHeadDim>, FwdParams, FwdSmem<kHeadDim>> {
   using Tiles = FwdSmem<kHeadDim>;
@@ -16,7 +16,8 @@ class FwdLoad : public TmaProducer<FwdLoad<kHeadDim>, FwdParams, FwdSmem<kHeadDi
   friend Producer;
   using Producer::p_, Producer::shared_, Producer::keys_, Producer::values_, Producer::expect;
 
-  // The preprocess kernel makes V^T, and has itself started only after Q and K were written.
+  // The preprocess kernel writes V^T. Loads of Q and K need not wait for it, because it has itself waited until Q and K
+  // were written.
   static constexpr bool kWaitsForValues = true;
 
  public:

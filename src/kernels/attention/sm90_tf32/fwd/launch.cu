@@ -1,4 +1,5 @@
-// Launches of the sm90 TF32 forward pass: which instantiation serves a problem, and the two kernels.
+// Launches of the sm90 TF32 forward pass: the selection of the instantiation for a problem, and the launches of the two
+// kernels.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 #include "kernels/attention/sm90_tf32/fwd/kernel.cuh"

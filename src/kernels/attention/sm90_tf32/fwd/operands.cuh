@@ -1,6 +1,7 @@
 // Operands of a consumer warpgroup of the sm90 TF32 forward kernel for the steps of sm90/fwd/mainloop.cuh, and its
-// store of O. Q is rounded once, when it is read, and P when it is made. P's registers are the left operand of V^T's
-// tiles, whose keys are in that order (sm90_tf32/common/transpose.cuh).
+// store of O. Q is rounded once, when it is loaded to registers, and P when it is computed. P's registers are directly
+// the left operand of the product with V^T's tiles, whose keys have the matching order
+// (sm90_tf32/common/transpose.cuh).
 #pragma once
 
 #include "kernels/attention/common/softmax.cuh"
@@ -11,14 +12,14 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Left operands of a thread: Q and P. An operand's four words of P are the even columns of two rows, then their odd
-/// ones.
+/// Left operands of a thread: Q and P. An operand's four words of P are the even columns of two rows, then the odd
+/// columns of these rows.
 template <int kHeadDim>
 struct Tf32Fragments {
   std::uint32_t queries[kHeadDim / 2];
   std::uint32_t probabilities[FwdSmem<kHeadDim>::kTile.cols / 2];
 
-  /// Leaves P = exp2(scale * s - shift) and adds it to the sums.
+  /// Stores P = exp2(scale * s - shift) and adds P to the sums.
   template <int kScores>
   __device__ __forceinline__ void exponentiate(const float (&s)[kScores], float scale, const float (&shift)[2],
                                                float (&sums)[2]) {
@@ -49,8 +50,7 @@ class FwdTf32Operands
   using Steps::Steps;
 
  private:
-  /// Loads Q. The four matrices [8, 4] that a lane reads are two pairs of 16 rows next to each other, 32 bytes of a
-  /// row. The swizzle permutes vectors.
+  /// Loads Q. The four matrices [8, 4] of a load cover 16 rows and 32 bytes of each row. The swizzle permutes vectors.
   __device__ __forceinline__ void load_queries() {
     const int row = thread_ / kWarpSize * 16 + lane_ % 16;
     const std::uint32_t line = shared_.q(group_) + row * kPanelRowBytes;

@@ -1,5 +1,5 @@
-// The preprocess kernel of the TF32 forward pass: makes V^T, rounded to TF32, in tiles as they lie in shared memory,
-// with zeros beyond the last key, and clears the counter.
+// The preprocess kernel of the TF32 forward pass: computes V^T, rounded to TF32, in tiles that have the layout of
+// shared memory, with zeros past the last key, and clears the counter.
 #pragma once
 
 #include "kernels/attention/sm90_tf32/common/transpose.cuh"
@@ -11,7 +11,7 @@ struct PreprocessParams {
   float* values;      // see FwdWorkspace
   unsigned* counter;  // null with the static schedule
   int heads, seq_kv;
-  int padded_keys;  // keys per head, filled up to whole tiles
+  int padded_keys;  // keys per head, rounded up to whole tiles
 };
 
 template <int kHeadDim>

@@ -1,5 +1,5 @@
-// Parameters of the sm90 TF32 forward kernel. Its shared memory is the 16-bit kernel's at twice the head_dim (FwdSmem),
-// except for V, whose tiles are V^T.
+// Parameters of the sm90 TF32 forward kernel. Its shared memory has the layout of the 16-bit kernel with twice the
+// head_dim (FwdSmem), except that the tiles of V hold V^T.
 #pragma once
 
 #include "kernels/attention/sm90/fwd/smem.cuh"
