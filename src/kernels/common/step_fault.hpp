@@ -54,7 +54,7 @@ enum class InjectedStepFault {
   kEntropyBarrier,     // a race: sums of warps are read without a barrier
   // rope
   kRopeSign,      // backward rotates forward
-  kRopePosition,  // positions are one too high
+  kRopePosition,  // angles belong to the preceding position
   kRopeKeys,      // keys are not rotated
   kRopeLastHead,  // the last head is not written
   kRopePair,      // the second element of a pair rotates by the negative sine
