@@ -61,7 +61,8 @@ inline constexpr std::size_t kMaxScanned = 8;
 /// Returns 1 or -1: the sign of a column in the digests of `key`.
 [[nodiscard]] double sign_of(std::uint64_t key, std::int64_t column);
 
-/// Enqueues one kernel; never synchronises.
+/// Looks for elements that are NaN or infinite, and computes digests and copies. scan_on_device() enqueues one kernel
+/// and never synchronises.
 /// @param first_bad  set to `number` if an element is NaN or infinite and `number` is smaller than the value so far; on
 ///                   the device for scan_on_device()
 /// @throws           std::invalid_argument; CudaError if the launch fails

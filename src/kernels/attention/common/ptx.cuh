@@ -35,9 +35,9 @@ __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
 }
 
-/// Arrive at, or wait at, a named barrier of `kThreads` threads. There are 16 barriers; number 0 serves
-/// __syncthreads(). Whole warps call these functions: named_barrier_arrive() publishes their writes to the waiting
-/// warps and continues, named_barrier_sync() waits until all threads have arrived.
+/// Arrive or wait at a named barrier of `kThreads` threads. There are 16 barriers; number 0 serves __syncthreads().
+/// Whole warps call these functions: named_barrier_arrive() publishes their writes to the waiting warps and continues,
+/// named_barrier_sync() waits until all threads have arrived.
 template <int kThreads>
 __device__ __forceinline__ void named_barrier_arrive(int number) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
@@ -91,7 +91,7 @@ __device__ __forceinline__ void mma_m16n8k8(float (&c)[4], const std::uint32_t (
 }
 
 /// Rounds to the nearest TF32 number, a float32 whose low 13 bits are zero. Rounds ties to even on architectures that
-/// have an instruction for it, and away from zero on others, where either rounding takes four instructions.
+/// have an instruction for it, and away from zero on other architectures, where both roundings take four instructions.
 __device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
   std::uint32_t y;
 #if __CUDA_ARCH__ >= 900

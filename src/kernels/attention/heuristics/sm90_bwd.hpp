@@ -20,7 +20,7 @@ namespace tbench::kernels::sm90 {
 /// Whether one CTA per head is also faster than the split backward pass. This is so with a causal mask if the last step
 /// of 128 queries is more than half full, because the split backward pass takes steps of 64.
 [[nodiscard]] bool whole_heads_beat_split(const Occupancy& occupancy);
-/// Whether the split backward pass is faster than every kernel other than the one with one CTA per head.
+/// Whether the split backward pass is faster than every kernel other than the kernel with one CTA per head.
 [[nodiscard]] bool split_pays(const Occupancy& occupancy);
 
 }  // namespace tbench::kernels::sm90

@@ -64,7 +64,8 @@ constexpr std::array kPath{
 };
 
 /// FwdM256N64 pays if its work tiles fill the GPU. With a mask work tiles are unequal and have to fill it one and a
-/// half times. Up to 128 queries a work tile of FwdM256N64 holds no more rows than one of FwdM128N128 and takes longer.
+/// half times. Up to 128 queries a work tile of FwdM256N64 holds no more rows than a work tile of FwdM128N128 and takes
+/// longer.
 constexpr std::array kHeadDim32{
     FwdRule{"causal, seq_q > 128, 256-row tiles >= 3/2 of SMs",
             [](const Occupancy& o) { return o.causal() && o.seq_q() > 128 && 2 * o.q_tiles(256) >= 3 * o.num_sms(); },

@@ -52,7 +52,7 @@ struct BwdAtomic {
   }
 };
 
-/// All gradients in one launch without atomic additions.
+/// Config of kSplit, which computes all gradients in one launch without atomic additions.
 struct BwdSplit {
   static constexpr BwdConfig tile(int head_dim) {
     const bool large = head_dim > 128;
@@ -129,7 +129,7 @@ struct BwdFp32Atomic {
   }
 };
 
-/// All gradients in one launch without atomic additions.
+/// Config of kSplit, which computes all gradients in one launch without atomic additions.
 template <bool k3xTf32>
 struct BwdFp32Split {
   static constexpr BwdConfig tile(int head_dim) {

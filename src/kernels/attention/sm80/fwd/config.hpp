@@ -90,9 +90,9 @@ struct SplitKv {
   bool operator==(const SplitKv&) const = default;
 };
 
-/// Returns a division of the keys into so many parts that about all CTAs with work run at the same time. There is only
-/// one part if keys are few, or if there are more Q tiles than SMs (without a mask, when all tiles have equal work,
-/// more than half as many).
+/// Returns a division of the keys with which about all CTAs that have work run at the same time. There is only one part
+/// if keys are few, or if there are more Q tiles than SMs (without a mask, when all tiles have equal work, more than
+/// half as many).
 [[nodiscard]] SplitKv forward_split_kv(const AttentionShape& shape, const DeviceLimits& limits);
 
 /// Byte sizes of the float32 partial results that the CTAs leave if keys are divided.

@@ -159,7 +159,7 @@ class FwdMainloop {
     }
   }
 
-  /// Factor that makes exponents to base 2 of scores.
+  /// Factor that converts a score to an exponent to base 2.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }

@@ -94,8 +94,8 @@ enum class DqAccumulation {
   kPerHead,
   kNone,  // split backward pass; see Stationary
 };
-constexpr int kMaxSumsApart = 4;   // K/V tiles
-constexpr int kMaxHeadShares = 2;  // CTAs
+constexpr int kMaxSumsApart = 4;   // maximum number of K/V tiles per head with kPerKvTile
+constexpr int kMaxHeadShares = 2;  // maximum number of CTAs per head with kPerHead
 
 /// Maximum number of queries, and of keys, per head with kPerHead.
 constexpr int kMaxHeadRows = 1024;

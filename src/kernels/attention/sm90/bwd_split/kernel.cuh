@@ -32,7 +32,7 @@ class SplitProducer {
     fetch_rows(place, 0, Shared::kForScores);
     fetch_kept_rows(place, Shared::kForGradients);
     fetch_rows(place, 0, Shared::kForGradients);
-#pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
+#pragma unroll 1  // keeps the code before the first copies short, because cold code comes from memory
     for (int i = 1; i < early; ++i) {
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_rows(place, i, part);
     }

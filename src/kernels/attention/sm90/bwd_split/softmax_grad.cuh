@@ -24,7 +24,7 @@ class SplitSoftmaxGrad {
   static constexpr bool kKeepsKeys = kKept == Stationary::kKv;
   static constexpr int kScores = kWgmmaM / 2;  // per thread
   static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInner = 16;  // inner extent of a product, four of which make a row
+  static constexpr int kInner = 16;  // inner extent of a product; a row has four such extents
   static constexpr int kInnerBytes = kInner * 2;
   static constexpr int kOperandWords = kHeadDim / 4;
   using Scores = float[kScores];

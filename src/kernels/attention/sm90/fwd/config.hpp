@@ -107,7 +107,7 @@ struct FwdM128N64x2 {
 };
 
 /// 64 queries by 128 keys, head_dim 64, two consumer groups of one warpgroup each per CTA. For so few work tiles that
-/// each group has at most one: a tile of 64 queries takes less time than one of 128.
+/// each group has at most one: a tile of 64 queries takes less time than a tile of 128.
 struct FwdM64N128x2 {
   static constexpr FwdConfig tile() {
     return {.warp_groups = 1,

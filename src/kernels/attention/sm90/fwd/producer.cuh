@@ -24,7 +24,7 @@ class TmaProducer {
     const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
     if constexpr (!Copies::kWaitsForValues) griddep_wait();
     fetch_queries(place);
-#pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
+#pragma unroll 1  // keeps the code before the first copies short, because cold code comes from memory
     for (int step = steps - 1; step >= rest; --step) copies.fetch_keys(place, step);
     if constexpr (Copies::kWaitsForValues) griddep_wait();
 #pragma unroll 1
@@ -67,7 +67,7 @@ class TmaProducer {
   /// Loads the last `steps` steps of a work tile's key loop, in its order.
   __device__ __forceinline__ void fetch_steps(const FwdTileCoord& place, int steps) {
     Copies& copies = static_cast<Copies&>(*this);
-    // K comes one step ahead of V.
+    // K is loaded one step ahead of V.
 #pragma unroll 1
     for (int step = steps; step >= 0; --step) {
       if (step > 0) {

@@ -28,7 +28,7 @@ class SoftmaxGrad {
   static constexpr BwdConfig kTile = Shared::kTile;
   static constexpr int kScores = kTile.rows / 2;  // per thread
   static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInner = 8;  // inner extent of a product, four of which make a panel's row
+  static constexpr int kInner = 8;  // inner extent of a product; a panel's row has four such extents
   static constexpr int kInnerBytes = kInner * 4;
   static constexpr int kOperandWords = kHeadDim / 2;
   using Scores = float[kScores];

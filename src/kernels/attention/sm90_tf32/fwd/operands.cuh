@@ -42,7 +42,7 @@ class FwdTf32Operands
   using Steps::kTile, Steps::kScores, Steps::kOutputs, Steps::row_in_group;
   using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
   using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
-  static constexpr int kInner = 8;  // inner extent of a product, four of which make a panel's row
+  static constexpr int kInner = 8;  // inner extent of a product; a panel's row has four such extents
   static constexpr int kInnerBytes = kInner * 4;
   static_assert(kTile.queries_in_registers);
 
