@@ -22,8 +22,7 @@ struct AttentionMeasurement {
   Precision precision{};
 
   struct Time {
-    std::string
-        config;  // PlanDescription::config, or "without split": the fastest kernel other than the split backward pass
+    std::string config;  // PlanDescription::config; "without split": the fastest kernel other than the split pass
     double us{};
   };
   std::vector<Time> times;  // in the order of the file

@@ -28,7 +28,7 @@ struct DrawnRows {
   std::int64_t rows{1};
   std::int64_t columns{};
   std::int64_t stride{};   // elements from one row to the next
-  float factor{1.0F};      // of normal values
+  float factor{1.0F};      // factor of normal values
   const float* divisor{};  // divisor of normal values: one number on the same device; null: 1
   std::int64_t ids{1};     // for kIds: upper bound of the values, exclusive
 };

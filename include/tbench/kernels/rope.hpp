@@ -23,11 +23,10 @@ struct RopeProblem {
   int parts{};   // 1 to kRopeMaxParts
   int turned{};  // 0 to parts
   std::array<TensorView, kRopeMaxParts> from{};
-  std::array<TensorView, kRopeMaxParts>
-      to{};            // every element at the address of its source in `from`, or no overlap with `from`
-  const float* cos{};  // [seq, head_dim / 2]
-  const float* sin{};  // [seq, head_dim / 2]
-  bool backward{};     // whether the pairs rotate by the negative angles
+  std::array<TensorView, kRopeMaxParts> to{};  // each element at its source's address, or no overlap with `from`
+  const float* cos{};                          // [seq, head_dim / 2]
+  const float* sin{};                          // [seq, head_dim / 2]
+  bool backward{};                             // whether the pairs rotate by the negative angles
 };
 
 /// packed_part() returns a view of part `part` of a contiguous product [batch, seq, parts, heads, head_dim];

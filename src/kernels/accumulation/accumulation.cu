@@ -95,8 +95,7 @@ __global__ void pairwise_sum_kernel(const Input* a, const Input* b, std::int64_t
   for (std::int64_t i = threadIdx.x; i < count; i += kPairwiseLanes, ++taken) {
     float value = term<Input, Accumulator>(a, b, i);
 #pragma unroll
-    for (int level = 0; level < kLevels;
-         ++level) {  // unrolled, because a run-time index would move `partial` from registers to memory
+    for (int level = 0; level < kLevels; ++level) {  // unrolled, so that `partial` stays in registers
       if (((taken >> level) & 1U) == 0U) {
         partial[level] = value;
         break;

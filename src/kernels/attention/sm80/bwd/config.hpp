@@ -15,17 +15,16 @@
 namespace tbench::kernels::sm80 {
 
 struct BwdConfig {
-  int kept_rows{};      // stationary rows per CTA
-  int streamed_rows{};  // streamed rows per step
-  int cols_at_once{};   // number of streamed rows whose scores a warp holds in registers at the same time
-  int warps{};          // each warp takes kept_rows / warps * sharing_warps * split_warps rows
-  int sharing_warps{
-      1};  // kAtomicDq: warps that share the same rows, 1 or 2; they divide the columns of scores and then head_dim
-  int split_warps{1};  // groups of warps that share the same stationary rows and divide the streamed rows; their sums
-                       // are added at the end
-  int stages{};        // steps in shared memory or in flight: 1 or 2
-  int score_stages{};  // kAtomicDq: buffers of dS, 1 or 2
-  int dq_dim_warps{};  // kAtomicDq: warps that divide head_dim of the CTA's dQ among them
+  int kept_rows{};       // stationary rows per CTA
+  int streamed_rows{};   // streamed rows per step
+  int cols_at_once{};    // number of streamed rows whose scores a warp holds in registers at the same time
+  int warps{};           // each warp takes kept_rows / warps * sharing_warps * split_warps rows
+  int sharing_warps{1};  // kAtomicDq: warps with the same rows, 1 or 2; they divide score columns and then head_dim
+  int split_warps{1};    // groups of warps that share the same stationary rows and divide the streamed rows; their sums
+                         // are added at the end
+  int stages{};          // steps in shared memory or in flight: 1 or 2
+  int score_stages{};    // kAtomicDq: buffers of dS, 1 or 2
+  int dq_dim_warps{};    // kAtomicDq: warps that divide head_dim of the CTA's dQ among them
   int blocks_per_multiprocessor{};
   bool operator==(const BwdConfig&) const = default;
 };

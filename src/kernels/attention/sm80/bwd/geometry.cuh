@@ -28,8 +28,7 @@ struct BwdGeometry {
   static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kRowWarps / 16;  // per warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
-  static constexpr int kGradientBlocks =
-      kDimBlocks / kTile.sharing_warps;  // per warp: kDimBlocks, or half if two warps share rows
+  static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // per warp; half if two warps share rows
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;

@@ -74,8 +74,7 @@ class FwdFp32Mainloop {
   using Scores = float[kRowBlocks][kColBlocks][4];
   static constexpr bool kRounded = kRoundsStreamedTiles<k3xTf32, kTile.split_warps>;
   static_assert(kTile.query_parts == (k3xTf32 ? 2 : 1), "every step reads the queries: they are split once");
-  static constexpr int kSmallQueries =
-      (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // byte offsets of tiles, also below
+  static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // byte offsets of tiles
   static constexpr int kKeys = kTile.query_parts * kTile.rows * kRowBytes;
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static constexpr int kValues = kKeys + kTile.stages * kStageBytes;

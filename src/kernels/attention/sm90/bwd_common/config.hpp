@@ -118,8 +118,7 @@ struct BwdPlan {
 /// step.
 struct BwdWorkspace {
   std::int64_t rows{};
-  std::size_t
-      lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, the initial value of S; -infinity from seq_q on
+  std::size_t lse_bytes{};    // float32 [batch, heads, rows]: -lse / scale, where S starts; -infinity from seq_q on
   std::size_t delta_bytes{};  // as many: -delta, the initial value of dP; 0 from seq_q on
   /// Sums of dQ in float32 in the layout of accumulators; see SoftmaxGrad::add_query_gradient(). There is one set of
   /// sums, with kPerKvTile one set per K/V tile of a head, with kPerHead one per share. 0 for the split backward pass,

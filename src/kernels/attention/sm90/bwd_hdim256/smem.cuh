@@ -13,8 +13,7 @@ struct Hdim256Smem : TileSmem<kColumns, 4> {
   static_assert(Kept::kKeyGroups == 1 && kTile.stages == 2);
 
   enum DeepBarrier {
-    kGradientsEmpty =
-        static_cast<int>(Kept::kMoreBarriers),  // dO of a stage has been read; kStageEmpty is for the stage's Q
+    kGradientsEmpty = static_cast<int>(Kept::kMoreBarriers),  // for dO of a stage; kStageEmpty is for its Q
     kProbabilitiesFull = kGradientsEmpty + kTile.stages,
     kProbabilitiesEmpty,
   };

@@ -123,8 +123,7 @@ class QdoProducer {
     for (int i = early;; ++item_) {
       mbarrier_wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
       const int end = of_item(Shared::kEnd);
-      if (of_item(Shared::kBegin) == end)
-        return;  // not i, because all steps of the first work tile may have been loaded early
+      if (of_item(Shared::kBegin) == end) return;  // not i: the first work tile may be loaded early
 #pragma unroll 1
       for (; i < end; ++i) {
         mbarrier_wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
@@ -197,8 +196,7 @@ template <class Element, int kHeadDim, DqAccumulation kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_bwd_sm90_persistent_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(
-      kSharedAlignment) char shared[];  // can be aligned here, because the kernel has no other shared memory
+  extern __shared__ __align__(kSharedAlignment) char shared[];  // can be aligned: the only shared memory
   backward_block<Element, kHeadDim, kSums>(parameters, shared);
 #endif
 }

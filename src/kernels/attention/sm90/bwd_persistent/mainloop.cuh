@@ -76,8 +76,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wgmma_commit_group();
     wgmma_wait_group<0>(dq);
     take_query_gradient(dq, i);
-    if (kTakesTurns && group_ == 0)
-      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
+    if (kTakesTurns && group_ == 0) wait_for_turn();  // completes the phase: no barrier may keep part of its arrivals
   }
 
  private:

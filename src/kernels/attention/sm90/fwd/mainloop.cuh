@@ -41,8 +41,7 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
       item = next_item();
       place = forward_place(p_, item, Shared::kRows);
     }
-    if (group_ == 0)
-      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
+    if (group_ == 0) wait_for_turn();  // completes the phase: no barrier may keep part of its arrivals
   }
 
  private:

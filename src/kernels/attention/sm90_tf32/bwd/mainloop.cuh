@@ -47,8 +47,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
       for (int i = skipped; i < last; ++i) advance<false>(i);
       advance<true>(last);
     }
-    if (group_ == 0)
-      wait_for_turn();  // complete the last barrier phase: a barrier may not be left with only some of its arrivals
+    if (group_ == 0) wait_for_turn();  // completes the phase: no barrier may keep part of its arrivals
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
       Base::store(p_.dk, kept_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
