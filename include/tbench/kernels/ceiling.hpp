@@ -26,7 +26,7 @@ inline constexpr std::int64_t kStreamGranularity = 512 * 64;
 /// @param bytes            bytes of the buffer, > 0, a multiple of kStreamGranularity, at most 2^40
 /// @param multiprocessors  SMs of the device, > 0
 /// @param stores           whether the kernel writes, which adds the choice of keeps_in_cache
-/// @throws                 std::invalid_argument
+/// @throws                 std::invalid_argument if `bytes` is invalid
 [[nodiscard]] std::vector<StreamGrid> stream_grids(std::int64_t bytes, int multiprocessors, bool stores);
 
 /// Bytes of the pattern that write_stream() repeats: a tile of the largest CTA.
