@@ -1,5 +1,5 @@
-// Long sums in a chosen number format and order, each with its error against float64: what an accumulator does to a
-// result. Free of LibTorch in its interface.
+// Cases of long sums in a chosen number format and order, each with its error against float64: they show how an
+// accumulator's format and method change a result. The interface is free of LibTorch.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace tbench::model {
 
 enum class AccumulationOp {
-  kSum,     // n eager additions of 0.01 to a scalar, as the course does them
+  kSum,     // n eager additions of 0.01 to a scalar, as in the course
   kReduce,  // the sum of a tensor [n]
   kDot,     // the product of two tensors [n]
   kMatmul   // [1024, n] x [n, 1024]: sums of n products
@@ -25,8 +25,8 @@ enum class AccumulationOp {
 
 enum class AccumulationMethod {
   kSequential,  // one addition after the other
-  kCastUp,      // the same, the addend cast to the accumulator's format first
-  kPairwise,    // kernels::SumOrder
+  kCastUp,      // like kSequential, but casts each addend to the accumulator's format first
+  kPairwise,    // kernels::SumOrder defines kPairwise and kKahan
   kKahan,
   kAten,      // LibTorch's own operation
   kCublasLt,  // cuBLASLt's first algorithm that does not split the sums
@@ -42,28 +42,32 @@ enum class AccumulationMethod {
 
 struct AccumulationConfig {
   AccumulationOp op{};
-  std::int64_t n{};         // terms of a sum
-  Precision input{};        // of the terms or factors: kFp32, kFp16, kBf16
-  Precision accumulator{};  // of the running sum: kFp32, or the input's
+  std::int64_t n{};         // number of terms of a sum
+  Precision input{};        // format of the terms or factors: kFp32, kFp16, kBf16
+  Precision accumulator{};  // format of the running sum: kFp32, or `input`
   AccumulationMethod method{};
   DeviceKind device{};
   std::uint64_t seed{};
 };
 
-/// The addend of kSum.
+/// The number that kSum adds n times.
 inline constexpr double kRepeatedAddend = 0.01;
 /// Rows and columns of kMatmul's result.
 inline constexpr std::int64_t kMatmulExtent = 1024;
 
-/// Why no device can compute such a sum, or nothing.
+/// Returns why no device can compute this sum, or nullopt if the config is valid.
 [[nodiscard]] std::optional<std::string> accumulation_invalid_reason(const AccumulationConfig& config);
 
-/// Counters, after verify(): `result`, the sum itself (not of kMatmul), and `relative_error` against float64 of the
-/// same terms as stored: |result - reference| / |reference|, Frobenius norms for kMatmul. Sums of a known order are
-/// verified bit by bit against a sum on the host, others within a bound (src/model/operations/accumulation/ states it).
+/// Makes a case of one sum.
+///
+/// Counters, after verify(): `result`, the sum itself (absent for kMatmul), and `relative_error` = |result - reference|
+/// / |reference|, where the reference is the float64 sum of the terms as they are stored. kMatmul uses Frobenius norms.
+/// Sums of a known order are verified bit by bit against a sum on the host, and other sums within a bound that
+/// src/model/operations/accumulation/ states.
 /// FLOP: n for kSum and kReduce, 2 n for kDot, 2 * 1024 * 1024 * n for kMatmul.
-/// A CPU has none of our kernels and no cuBLASLt, and adds matrix products in float32: the rest runs there.
-/// Labels of kCublasLt: its `algorithm`, and whether its `sums` are `whole` or `split`.
+/// On a CPU, methods of our kernels and of cuBLASLt are unsupported, and matrix products are always summed in float32;
+/// all other configs run there.
+/// Labels of kCublasLt: `algorithm`, and `sums`, which is `whole` or `split`.
 /// @throws  UsageError  for an invalid config, with the reason that accumulation_invalid_reason gives
 [[nodiscard]] std::unique_ptr<Case> make_accumulation_case(const AccumulationConfig& config);
 

@@ -1,5 +1,5 @@
-// A forward and backward pass under autocast that records the dtype in which each operation ran. Free of LibTorch in
-// its interface.
+// Cases of a forward and backward pass under autocast that record the dtype in which each operation ran. The interface
+// is free of LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 namespace tbench::model {
 
 enum class AutocastModule {
-  kToy,         // the course's: fc1 [20 to 10], ReLU, LayerNorm, fc2 [10 to 5], cross entropy; 32 rows
+  kToy,         // the course's module: fc1 [20 to 10], ReLU, LayerNorm, fc2 [10 to 5], cross entropy; 32 rows
   kTransformer  // the studies' transformer, operation by operation (`eager`): size tiny, one sequence of 16 tokens
 };
 
 [[nodiscard]] std::string_view to_string(AutocastModule subject);
 [[nodiscard]] std::optional<AutocastModule> parse_autocast_module(std::string_view text);
-/// All names, in order.
+/// Returns all names, in order.
 [[nodiscard]] std::vector<std::string> autocast_module_names();
 
 struct AutocastConfig {
@@ -32,11 +32,11 @@ struct AutocastConfig {
   std::uint64_t seed{};
 };
 
-/// Labels, after verify(): dtypes by operation (dtype_observer.hpp says how they read), and the dtypes of `parameters`
-/// and `gradients`. Logits, loss and gradients are verified against float32 without autocast. A launch is a forward and
-/// a backward pass, chained like the passes of a model. The autocast of a CPU is another one than the autocast of a
-/// GPU: there layer norm, softmax and exponentials stay in 16 bits.
-/// @throws  UsageError  for a precision that is no autocast dtype
+/// Makes an autocast case. Labels, after verify(): the dtypes of each operation, in the format of dtype_observer.hpp,
+/// and the dtypes of `parameters` and `gradients`. Logits, loss and gradients are verified against float32 without
+/// autocast. A launch is a forward and a backward pass, chained like the passes of a model. CPU autocast differs from
+/// GPU autocast: on a CPU, layer norm, softmax and exponentials stay in 16 bits.
+/// @throws  UsageError  if the precision is not an autocast dtype
 [[nodiscard]] std::unique_ptr<Case> make_autocast_case(const AutocastConfig& config);
 
 }  // namespace tbench::model

@@ -1,17 +1,18 @@
-// Which part of the forward pass a backward operation belongs to. Free of LibTorch in its interface.
+// Attributes backward operations to parts of the forward pass. The interface is free of LibTorch.
 #pragma once
 
 #include <memory>
 
 namespace tbench::model {
 
-/// While it lives, each node of autograd that this thread runs in a range (BACKWARD, say) is inside the ranges in which
-/// the forward pass made it, but for the outermost one: what `attention.softmax` of `layer.3` did is undone in
-/// BACKWARD, `layer.3`, `attention`, `attention.softmax`. The ranges stay until a node of other ones begins, so that
-/// the sums of gradients between nodes, and their accumulation, are inside as well. NVTX sees them too.
+/// Runs each autograd node inside the ranges in which the forward pass made the node, as long as this object lives. The
+/// outermost forward range is left out: for an operation in `attention.softmax` of `layer.3`, the gradient is computed
+/// in BACKWARD, `layer.3`, `attention`, `attention.softmax`. Covers the nodes that this thread runs while a range such
+/// as BACKWARD is open. The ranges stay open until a node of different ranges begins, so that sums of gradients between
+/// nodes, and their accumulation, are inside as well. NVTX gets these ranges, too.
 ///
-/// Listens in front of whoever listens to ranges when it is made, and passes everything on. Make and end it on the
-/// thread of the passes, outside of any range.
+/// The constructor installs a range listener that forwards every event to the listener that was installed before.
+/// Construct and destroy the object on the thread of the passes, outside of any range.
 class BackwardRanges {
  public:
   BackwardRanges();

@@ -1,5 +1,5 @@
-// The models' operations that move memory rather than multiply matrices, one at a time, at the models' shapes: what the
-// Kernel family builds. Free of LibTorch in its interface.
+// Cases of the Kernel family: one operation of the models that moves memory rather than multiplies matrices, at the
+// models' shapes. The interface is free of LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace tbench::model {
 
-/// `forward` keeps nothing for a backward; `backward` is timed alone, from what one forward pass left.
+/// `forward` keeps nothing for a backward; `backward` is timed alone, with the tensors that one forward pass has saved.
 enum class KernelPass { kForward, kBackward };
 
 [[nodiscard]] std::string_view to_string(KernelPass pass);
 [[nodiscard]] std::optional<KernelPass> parse_kernel_pass(std::string_view text);
 
 struct KernelConfig {
-  std::string op;          // "rmsnorm": see src/model/operations/kernels/implementation.hpp
+  std::string op;          // "rmsnorm", ...: see src/model/operations/kernels/implementation.hpp
   ModelSize size;          // extents > 0
   std::int64_t context{};  // tokens per sequence, > 0
   std::int64_t batch{};    // sequences, > 0
   KernelPass pass{};
-  Precision precision{};  // the storage type of everything but tables, token ids and what the operation says
+  Precision precision{};  // storage type; tables, token ids and tensors that the operation names have their own
   std::string impl;
   DeviceKind device{};
   std::uint64_t seed{};
@@ -37,43 +37,46 @@ struct KernelConfig {
   [[nodiscard]] std::int64_t tokens() const { return batch * context; }
 };
 
-/// Traffic that no implementation can avoid: every input read once, every output written once. What an implementation
-/// saves between its own kernels, or from forward to backward, is not counted.
+/// Memory traffic that no implementation can avoid: every input read once, every output written once. Tensors that an
+/// implementation saves between its own kernels, or from forward to backward, are not counted.
 struct KernelBytes {
   std::int64_t read{};
   std::int64_t written{};
   bool operator==(const KernelBytes&) const = default;
 };
 
-/// The ceiling of the bytes: `read` or `write` where more than three quarters of them go that way, else `copy`.
+/// Returns the ceiling to compare the bytes with: `read` or `write` if more than three quarters of the bytes are read
+/// or written, otherwise `copy`.
 [[nodiscard]] std::string kernel_ceiling(const KernelBytes& bytes);
 
-/// All operations, in order.
+/// Returns the names of all operations, in order.
 [[nodiscard]] std::vector<std::string> kernel_op_names();
-/// Implementations of all operations, without duplicates.
+/// Returns the names of the implementations of all operations, without duplicates.
 [[nodiscard]] std::vector<std::string> kernel_impl_names();
 
-/// The passes and precisions of an operation.
+/// The valid passes, precisions and implementations of an operation.
 struct KernelVariants {
-  std::vector<KernelPass> passes;     // those that launch anything
-  std::vector<Precision> precisions;  // those that a model runs it in
+  std::vector<KernelPass> passes;     // passes that launch a kernel
+  std::vector<Precision> precisions;  // precisions in which a model runs the operation
   std::vector<std::string> impls;
-  bool counts_tokens{};  // its work grows with batch and context
+  bool counts_tokens{};  // whether its work grows with batch and context
 };
 
+/// Returns the variants of an operation.
 /// @throws  UsageError  for an unknown operation
 [[nodiscard]] KernelVariants kernel_variants(std::string_view op);
 
-/// Why the combination is invalid on every machine, or nothing: an unknown operation or implementation, a pass that
-/// launches nothing, a precision in which the models never run the operation.
+/// Returns why the combination is invalid on every machine, or nullopt if it is valid. Reasons: an unknown operation or
+/// implementation, a pass that launches nothing, a precision in which the models never run the operation.
 [[nodiscard]] std::optional<std::string> kernel_invalid_reason(std::string_view op, KernelPass pass,
                                                                Precision precision, std::string_view impl);
 
-/// Returns the bytes by the formula of the operation, which stands in its file in src/model/operations/kernels/.
+/// Returns the bytes by the operation's formula, which its file in src/model/operations/kernels/ defines.
 /// @throws  UsageError  for an unknown operation
 [[nodiscard]] KernelBytes kernel_bytes(const KernelConfig& config);
 
-/// Verified against float64 of the formulas (verify_kernel); verify_again() refills inputs and gradients in place.
+/// Makes a Kernel case. Results are verified against float64 of the formulas (verify_kernel); verify_again() refills
+/// inputs and gradients in place.
 /// @throws  UsageError  for an invalid combination, or an extent that is not positive
 [[nodiscard]] std::unique_ptr<Case> make_kernel_case(KernelConfig config);
 

@@ -1,4 +1,4 @@
-// Cases of the Model family: one step of the studies' transformer. Free of LibTorch in its interface.
+// Cases of the Model family: one step of the studies' transformer. The interface is free of LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -31,27 +31,30 @@ struct ModelConfig {
   std::uint64_t seed{};
   std::int64_t vocab_size{kVocabSize};
   Execution exec{Execution::kStream};
-  std::string packages{};  // folder of what tools/compile_model.py made; empty: none
-  BatchPart part{};        // of count * batch sequences; here: all of them
+  std::string packages{};  // folder of the packages that tools/compile_model.py made; empty if there are none
+  BatchPart part{};        // of part.count * batch sequences; by default all of them
 };
 
-/// The names `impl` takes, in order.
+/// Returns all valid values of ModelConfig::impl, in order.
 [[nodiscard]] std::vector<std::string> model_impl_names();
 
-/// build() makes weights (seeded), token ids (seeded, uniform), optimizer state.
-/// verify() runs the step that is timed and compares the logits of every row of the batch and, as far as the pass goes,
-/// the batch's loss, every gradient, the optimizer's moments and every parameter's update with a reference in higher
-/// precision (float64 for fp32, float32 without TF32 for the others) of the same weights and inputs. verify_again()
-/// does it with the weights and tokens of another seed, but for the moments and the update's norms, against a cheaper
-/// reference: several rows of the batch at a time and, for bf16 on a GPU, products in TF32, for whose loss it allows.
-/// Both leave weights, data, optimizer and loss scale as build() made them, and no gradients. live_tensors() has
-/// parameters, the gradients that are there, optimizer_state and inputs; of passes that plan their memory casts,
-/// activations and workspaces, too. With Execution::kGraph the step is captured by verify(),
-/// which also compares four replays with four plain steps (one of a forward pass), and whatever cannot be captured is
-/// `unsupported`; `capture_ms` is the host's time for it. With impl:compiled build() throws Unsupported for a package
-/// that is damaged or made for anything but the case. `estimated_bytes` of a step whose memory was planned is the peak
-/// that the plan expects. Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and
-/// `loss_scale`.
+/// Makes a Model case. Its functions:
+/// - build() makes seeded weights, seeded uniform token ids and the optimizer's state. With impl:compiled, it throws
+///   Unsupported for a package that is damaged or was not made for this case.
+/// - verify() runs the timed step and compares it with a reference of the same weights and inputs in higher precision:
+///   float64 for fp32, float32 without TF32 for other precisions. It compares the logits of every row of the batch and,
+///   as far as the pass goes, the batch's loss, every gradient, the optimizer's moments and every parameter's update.
+/// - verify_again() repeats this with the weights and tokens of another seed, without the moments and the update's
+///   norms, and with a cheaper reference. The reference runs several rows of the batch at a time and, for bf16 on a
+///   GPU, multiplies in TF32, whose rounding the tolerances include.
+/// - Both leave weights, data, optimizer and loss scale as build() made them, and no gradients.
+/// - live_tensors() has parameters, existing gradients, optimizer_state and inputs; for passes that plan their memory,
+///   also casts, activations and workspaces.
+///
+/// With Execution::kGraph, verify() captures the step and also compares four replays with four plain steps (one of each
+/// for a forward pass). A step that cannot be captured is `unsupported`; `capture_ms` is the host's time for the
+/// capture. `estimated_bytes` is the planned peak of a step whose memory is planned. Counters of fp16 training:
+/// `skipped_steps`, the number of steps whose gradients were not finite, and `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
 ///                      odd head_dim
 [[nodiscard]] std::unique_ptr<Case> make_model_case(ModelConfig config);

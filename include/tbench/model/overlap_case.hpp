@@ -1,5 +1,5 @@
-// An all-reduce beside matrix products, as a case: what hiding an exchange behind computation costs. Free of LibTorch
-// in its interface.
+// Cases of an all-reduce that runs at the same time as matrix products: they measure the cost of overlapping
+// communication with computation. The interface is free of LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,22 @@
 namespace tbench::model {
 
 struct OverlapConfig {
-  std::int64_t bytes{};   // of the all-reduce: float32, as gradients are; at least an element
-  Precision precision{};  // of the products: fp32, tf32 or bf16
+  std::int64_t bytes{};   // bytes of the all-reduce, float32 like gradients; at least one element
+  Precision precision{};  // precision of the products: fp32, tf32 or bf16
   DeviceKind device{};
   std::uint64_t seed{};
 };
 
-/// A step has three phases: `products` alone, the `exchange` alone, and `both` at once, the exchange started first, as
-/// backward's hooks do it. On a GPU a product has the shape of a feed-forward layer, [2048, 2048] x [2048, 8192], two
-/// for every 25 MiB of the exchange and at least two; on a CPU [64, 64] x [64, 64].
+/// Makes an overlap case. A step has three phases: `products` alone, the `exchange` (the all-reduce) alone, and `both`
+/// at once, where the exchange starts first, as with backward's hooks. On a GPU, a product has the shape of a
+/// feed-forward layer, [2048, 2048] x [2048, 8192]; there are two products per 25 MiB of the exchange, and at least
+/// two. On a CPU, a product is [64, 64] x [64, 64].
 ///
-/// Nothing is hidden where both takes as long as one after the other; an exchange that costs nothing leaves both as
-/// long as the longer of the two. It costs something: its kernels take multiprocessors, links and memory from the
-/// products. The sums are verified exactly, like those that Collective makes, the product like a product of Gemm.
-/// @param group  outlives the case
+/// If nothing is hidden, `both` takes as long as the sum of the other two phases; if the exchange costs nothing, `both`
+/// takes as long as the longer one. In practice an exchange has a cost: its kernels take SMs, links and memory
+/// bandwidth from the products. The sums are verified exactly, as in the Collective family, and the product as in the
+/// Gemm family.
+/// @param group  the run's ranks; must outlive the case
 [[nodiscard]] std::unique_ptr<Case> make_overlap_case(const OverlapConfig& config, ranks::Group& group);
 
 }  // namespace tbench::model

@@ -1,5 +1,6 @@
-// Implementations from the user's own shared libraries (include/tbench/plugin.h) and packages (tools/export_kernel.py):
-// what a plug-in joins, and its place beside the built-in implementations. Free of LibTorch in its interface.
+// Plug-ins: implementations from the user's own shared libraries (include/tbench/plugin.h) and packages
+// (tools/export_kernel.py). Functions here describe plug-ins and add them to the built-in implementations. The
+// interface is free of LibTorch.
 #pragma once
 
 #include <string>
@@ -11,48 +12,48 @@
 namespace tbench::model {
 
 struct Plugin {
-  std::string path;    // absolute; with `:FUNCTION` behind it, a function in Python
+  std::string path;    // absolute; ends with `:FUNCTION` for a Python function
   std::string name;    // the value of `impl`
   std::string digest;  // SHA-256 of the file, 64 hexadecimal digits
-  /// The families and operations that it joins: "Attention", "Gemm", "Kernel/op:swiglu".
+  /// The families and operations that the plug-in has implementations for: "Attention", "Gemm", "Kernel/op:swiglu".
   std::vector<std::string> parts;
-  /// The packages that a function in Python was exported to, each for some extents and precisions.
+  /// The packages that a Python function was exported to, each for some extents and precisions.
   std::vector<Plugin> packages{};
-  std::string fault{};  // why cases that none of these serves cannot run; empty: each package says that itself
+  std::string fault{};  // why cases that no package serves cannot run; if empty, the packages' own reasons are reported
 };
 
-/// Whether a plug-in is a function in Python, `FILE.py:FUNCTION`.
+/// Whether `path` is a Python function, `FILE.py:FUNCTION`.
 [[nodiscard]] bool is_python_function(std::string_view path);
 
-/// The facts of this program and its device that a package has to be made for.
+/// The PyTorch version and machine of this process. A package must be made for the same ones.
 struct PackageOrigin {
   std::string torch;    // "2.11.0"
   std::string machine;  // "sm90", "cpu AVX512"
 };
 [[nodiscard]] PackageOrigin package_origin(DeviceKind device);
 
-/// SHA-256 of a file, in hexadecimal.
-/// @throws  std::runtime_error  if it cannot be read
+/// Returns the SHA-256 of a file, in hexadecimal.
+/// @throws  std::runtime_error  if the file cannot be read
 [[nodiscard]] std::string digest_of_file(const std::string& path);
 
 /// Loads a library into this process, for good, and describes it. Runs the library's code: a library that crashes takes
 /// the process with it. For a package (FILE.pt2) it reads the metadata, and runs nothing.
-/// @param device  that the run is on
-/// @throws        UsageError  that says what is wrong. A library: it cannot be opened, has no tbench_plugin(), another
-///                            ABI version, no valid name, joins nothing, or lacks a function. A package: it is none of
-///                            tools/export_kernel.py, of another format, PyTorch or machine
+/// @param device  the device of the run
+/// @throws        UsageError  with the fault. A library cannot be opened, or has no tbench_plugin(), another ABI
+///                            version, no valid name or no implementation, or lacks a function. A package is not from
+///                            tools/export_kernel.py, or is for another format version, PyTorch version or machine
 [[nodiscard]] Plugin describe_plugin(const std::string& path, DeviceKind device);
 
-/// Adds the plug-in's implementations to the implementations of the families, for as long as the process runs. Loads
-/// nothing: that is left to the first case that asks for one of them. Not thread-safe.
-/// @throws  UsageError  if an implementation of any family that plug-ins join has the name, or another plug-in; if it
-///                      is for an operation that there is not
+/// Adds the plug-in's implementations to the families, for as long as the process runs. Does not load the plug-in: the
+/// first case that uses one of its implementations does. Not thread-safe.
+/// @throws  UsageError  if another plug-in, or an implementation in any family that plug-ins can extend, already has
+///                      the name; if the plug-in is for an unknown operation
 void add_plugin(const Plugin& plugin);
 
-/// Gives a function in Python that was added the packages and the fault of `plugin`.
+/// Sets the packages and the fault of a Python function that was added before, from `plugin`.
 void complete_plugin(const Plugin& plugin);
 
-/// The plug-in that an implementation comes from; null for one that is built in.
+/// Returns the plug-in that an implementation comes from, or null for a built-in implementation.
 [[nodiscard]] const Plugin* find_plugin(std::string_view impl);
 
 }  // namespace tbench::model

@@ -1,4 +1,4 @@
-// `compiled`: what torch.compile makes of the model with PyTorch's own functions, loaded from packages.
+// `compiled`: the model of PyTorch's own functions as torch.compile compiles it, loaded from packages.
 #include "model/compiled/compiled_passes.hpp"
 #include "model/compiled/packages.hpp"
 #include "model/training/model_impl.hpp"

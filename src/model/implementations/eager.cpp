@@ -1,4 +1,4 @@
-// `eager`: operation by operation as the course's PyTorch code does it, AdamW as PyTorch's default on a GPU (foreach).
+// `eager`: operation by operation like the course's PyTorch code, with PyTorch's default AdamW on a GPU (foreach).
 #include "model/layers/attention.hpp"
 #include "model/layers/layers.hpp"
 #include "model/training/model_impl.hpp"

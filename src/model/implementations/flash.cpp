@@ -1,4 +1,4 @@
-// `flash`: as `sdpa`, with our own fused attention kernels, forward and backward.
+// `flash`: like `sdpa`, but with our own fused attention kernels, forward and backward.
 #include "model/layers/attention.hpp"
 #include "model/layers/layers.hpp"
 #include "model/training/model_impl.hpp"

@@ -1,4 +1,4 @@
-// `fused`: the step written out over our own kernels and cuBLASLt's products, without autograd.
+// `fused`: the step written by hand with our own kernels and cuBLASLt's products, without autograd.
 #include <fmt/format.h>
 
 #include "model/fused/fused_passes.hpp"

@@ -27,7 +27,7 @@ using cuda::in_range;
 
 constexpr bool kCausal = true;
 
-/// q, k, v and the result: [batch, heads, context, head_dim].
+/// Runs ATen's fused attention. q, k, v and the result are [batch, heads, context, head_dim].
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   if (q.is_cpu()) return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal));
   if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {
@@ -39,7 +39,8 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
       at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
 }
 
-/// Our kernels. float32 tensors are multiplied as the process's TF32 switch says, like the other matrix products.
+/// Runs our own kernels. float32 tensors are multiplied in TF32 if the process's switch allows it, like all other
+/// matrix products.
 at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   Precision precision = at::globalContext().allowTF32CuBLAS() ? Precision::kTf32 : Precision::kFp32;
   if (q.scalar_type() == at::kBFloat16) precision = Precision::kBf16;
@@ -51,7 +52,8 @@ at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tens
                           .deterministic = false});
 }
 
-/// One matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], the output projection.
+/// Runs one matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], and the output
+/// projection.
 at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v),
                             const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
@@ -59,8 +61,8 @@ at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Te
   const at::Tensor qkv = in_range("attention.qkv", [&] {
                            return at::linear(x, weights.qkv);
                          }).view({batch, context, 3, constants.num_heads, head_dim});
-  // Splits, not slices: the backward of a split is one concatenation, the backward of slices makes a zero-filled tensor
-  // for each.
+  // Uses splits instead of slices: the backward of a split is one concatenation; the backward of slices makes a
+  // zero-filled tensor per slice.
   const auto parts = qkv.split_with_sizes({2, 1}, 2);
   const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], constants.rotation); }).unbind(2);
   const at::Tensor attended = in_range("attention.core", [&] {

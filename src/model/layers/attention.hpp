@@ -10,28 +10,28 @@
 
 namespace tbench::model {
 
-/// Constants that attention reads besides weights. A variant fills the ones that it needs.
+/// Constants that attention reads besides weights. Each variant fills only the members that it needs.
 struct AttentionConstants {
   std::int64_t num_heads{};
   RopeTable rope;
   at::Tensor rotation;        // [context, 1, 1, head_dim / 2], complex
-  at::Tensor mask;            // [context, context] bool: whether row (query) sees column (key)
-  at::Tensor minus_infinity;  // scalar on the device: a host scalar would be copied or filled anew in every layer
+  at::Tensor mask;            // [context, context] bool: true if the row's query sees the column's key
+  at::Tensor minus_infinity;  // scalar on the device: a host scalar would be copied to the device in every layer
 };
 
 struct AttentionConstantsConfig {
   std::int64_t context{};
   std::int64_t num_heads{};
   std::int64_t head_dim{};
-  at::TensorOptions options;     // device, and dtype of the parameters
-  at::ScalarType score_dtype{};  // what q k^T comes out as: the autocast dtype, or the parameters'
+  at::TensorOptions options;     // the parameters' device and dtype
+  at::ScalarType score_dtype{};  // dtype of q k^T: the autocast dtype, or the parameters' dtype
 };
 
-/// Copy to the device: not for a step.
+/// Make the constants. Both copy to the device, so do not call them in a step.
 [[nodiscard]] AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config);
 [[nodiscard]] AttentionConstants make_fused_attention_constants(const AttentionConstantsConfig& config);
 
-/// Three projections, scores in memory, mask by `where`, softmax from elementary operations.
+/// Attention from elementary operations: three projections, scores in memory, mask by `where`, softmax.
 /// @param x        [batch, context, d_model]
 /// @param weights  q, k, v, output
 /// @return         [batch, context, d_model]
@@ -41,14 +41,14 @@ struct AttentionConstantsConfig {
 /// Softmax over the last dimension: exp(x - max) / sum.
 [[nodiscard]] at::Tensor eager_softmax(const at::Tensor& x);
 
-/// One matrix product for q, k and v, then ATen's fused attention by explicit operator: flash for 16 bit on CUDA,
-/// memory-efficient for float32 there, flash for the CPU otherwise.
+/// Attention with one matrix product for q, k and v, and ATen's fused operators, called by name: on CUDA, flash for 16
+/// bits and memory-efficient for float32; on a CPU, its flash operator.
 /// @param weights  qkv, output
 [[nodiscard]] at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionConstants& constants);
 
-/// The same around our own kernels (flash_attention.hpp), on CUDA alone; float32 with TF32 products where the process
-/// allows them.
+/// Like fused_attention(), with our own kernels (flash_attention.hpp), on CUDA only. float32 uses TF32 products if the
+/// process allows TF32.
 [[nodiscard]] at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights,
                                                const AttentionConstants& constants);
 

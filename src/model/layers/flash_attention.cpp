@@ -15,8 +15,8 @@
 namespace tbench::model {
 namespace {
 
-/// The kernels read elements of the precision's type, head_dim's side by side.
-/// @throws  std::invalid_argument
+/// Checks that a tensor has the precision's type and is contiguous in head_dim, as the kernels require.
+/// @throws  std::invalid_argument  if it has not
 void check_operand(const char* name, const at::Tensor& tensor, Precision precision) {
   const at::ScalarType expected = precision == Precision::kBf16   ? at::kBFloat16
                                   : precision == Precision::kFp16 ? at::kHalf
@@ -49,15 +49,15 @@ kernels::TensorView view_of(const at::Tensor& tensor) {
   return {.data = tensor.data_ptr(), .strides = {tensor.stride(0), tensor.stride(1), tensor.stride(2)}};
 }
 
-/// Undefined where none is needed.
+/// Returns a workspace of `bytes` bytes, or an undefined tensor for 0 bytes.
 at::Tensor workspace_of(std::size_t bytes, const at::Tensor& like) {
   return bytes > 0 ? at::empty({static_cast<std::int64_t>(bytes)}, like.options().dtype(at::kByte)) : at::Tensor{};
 }
 
 void* pointer_to(const at::Tensor& workspace) { return workspace.defined() ? workspace.data_ptr() : nullptr; }
 
-/// Plans that a thread has made last. The layers and steps of a model repeat one problem, so that each pass is planned
-/// once; operands of another shape or layout make a new plan.
+/// Returns a plan, cached per thread and pass. The layers and steps of a model repeat one problem, so each pass is
+/// planned once; operands of another shape or layout replace the cached plan.
 using MakePlan = kernels::AttentionPlan(const kernels::AttentionProblem&, const kernels::DeviceLimits&);
 template <MakePlan kMakePlan>
 kernels::AttentionPlan plan_once(const kernels::AttentionProblem& problem) {

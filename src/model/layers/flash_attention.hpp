@@ -1,5 +1,5 @@
-// Our fused attention kernels on LibTorch's tensors: forward and backward for who calls them one by one, and as an
-// operation that autograd knows. CUDA alone.
+// Our fused attention kernels on LibTorch's tensors: forward and backward as single functions, and one operation with
+// autograd support. CUDA only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,40 +12,43 @@
 
 namespace tbench::model {
 
-/// The dropout that ATen's fused operators are given.
+/// The dropout probability passed to ATen's fused operators.
 inline constexpr double kNoDropout = 0.0;
 
 struct FlashOptions {
   bool causal{};          // needs as many queries as keys
   double scale{};         // of q k^T
-  Precision precision{};  // kBf16 and kFp16 as the tensors' dtype says; kFp32 or kTf32 for float32
-  bool deterministic{};   // the backward pass: the same bits every time
+  Precision precision{};  // must match the tensors' dtype: kBf16, kFp16, or kFp32 or kTf32 for float32
+  bool deterministic{};   // makes the backward pass bitwise reproducible
 };
 
 struct FlashOutput {
-  at::Tensor o;    // [batch, heads, seq_q, head_dim], its memory in q's order of dimensions
+  at::Tensor o;    // [batch, heads, seq_q, head_dim], with q's memory order of dimensions
   at::Tensor lse;  // [batch, heads, seq_q] float
 };
 
 struct FlashGradients {
-  at::Tensor dq, dk, dv;  // as q, k and v, their memory in the same order of dimensions
+  at::Tensor dq, dk, dv;  // shapes and memory order of q, k and v
 };
 
-/// Why the kernels cannot compute this on the first visible GPU, or nothing. Needs a GPU.
+/// Returns why the kernels cannot compute this shape on the first visible GPU, or nullopt if they can. Needs a GPU.
 [[nodiscard]] std::optional<std::string> flash_unsupported_reason(const AttentionShape& shape, Precision precision);
 
-/// @param q, k, v  [batch, heads, seq, head_dim], the last dimension contiguous, any other strides
-/// @throws         std::invalid_argument  for what flash_unsupported_reason() refuses
+/// Runs the forward kernel.
+/// @param q, k, v  [batch, heads, seq, head_dim], contiguous in the last dimension, with any other strides
+/// @throws         std::invalid_argument  if flash_unsupported_reason() refuses the shape
 [[nodiscard]] FlashOutput flash_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                         const FlashOptions& options);
-/// @param output  what flash_forward() gave for the same operands
-/// @param grad_o  [batch, heads, seq_q, head_dim]; strides of 0 are taken, a last dimension that is not contiguous is
-///                copied first
+/// Runs the backward kernels.
+/// @param output  the result of flash_forward() for the same operands
+/// @param grad_o  [batch, heads, seq_q, head_dim]; strides may be 0; if the last dimension is not contiguous, the
+///                tensor is copied first
 [[nodiscard]] FlashGradients flash_backward(const at::Tensor& grad_o, const at::Tensor& q, const at::Tensor& k,
                                             const at::Tensor& v, const FlashOutput& output,
                                             const FlashOptions& options);
 
-/// softmax(scale q k^T) v with a gradient for q, k and v. Keeps them, the output and its row sums' logarithms.
+/// Returns softmax(scale q k^T) v, with autograd for q, k and v. Saves these three, the output and the row sums'
+/// logarithms for backward.
 [[nodiscard]] at::Tensor flash_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                          const FlashOptions& options);
 

@@ -27,7 +27,7 @@
 namespace tbench::model {
 namespace {
 
-/// [context, head_dim / 2] float64, on the CPU.
+/// Returns the rotation angles, [context, head_dim / 2] float64, on the CPU.
 at::Tensor rope_angles(std::int64_t context, std::int64_t head_dim) {
   const auto options = at::TensorOptions{}.dtype(at::kDouble);
   const at::Tensor exponents = at::arange(0, head_dim, 2, options).div(static_cast<double>(head_dim));
@@ -82,7 +82,7 @@ at::Tensor eager_swiglu(const at::Tensor& x, const FeedForwardWeights& weights) 
 
 at::Tensor fused_swiglu(const at::Tensor& x, const FeedForwardWeights& weights) {
   const at::DeviceType device = x.device().type();
-  // Autocast remembers the casts of parameters alone: it would cast x for each product.
+  // Autocast caches casts of parameters only and would cast x for each product.
   const at::Tensor input =
       at::autocast::is_autocast_enabled(device) ? x.to(at::autocast::get_autocast_dtype(device)) : x;
   return at::linear(at::silu(at::linear(input, weights.w1)).mul(at::linear(input, weights.w3)), weights.w2);

@@ -23,23 +23,23 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kQkvNames{"attn.q_proj.weight", "attn.k_proj.weight", "attn.v_proj.weight"};
 constexpr double kTruncation = 3.0;  // standard deviations
-// Weyl increment (2^64 / golden ratio): neighbouring parameters get seeds far apart.
+// Weyl increment (2^64 / golden ratio): gives neighbouring parameters seeds that are far apart.
 constexpr std::uint64_t kSeedStep = 0x9E3779B97F4A7C15ULL;
 
-// Leaves in one storage begin at multiples of so many elements: 256 bytes of float32, as the allocator's blocks do for
-// the vector loads of whatever reads them.
+// Leaves in one storage begin at multiples of this number of elements: 256 bytes of float32, like the allocator's
+// blocks, so that kernels can use vector loads.
 constexpr std::int64_t kLeafMultiple = 64;
 
 std::int64_t rounded_up(std::int64_t count, std::int64_t multiple) {
   return (count + multiple - 1) / multiple * multiple;
 }
 
-/// Inverse transform sampling: uniform over the distribution function's values inside the truncation, then its inverse.
-/// What the tensors have in common is one operation for all of them.
+/// Fills tensors by inverse transform sampling: uniform values of the distribution function inside the truncation, then
+/// its inverse. Scaling and clamping are one multi-tensor operation each.
 void fill_truncated_normal(const std::vector<at::Tensor>& tensors, const std::vector<double>& standard_deviations,
                            const std::vector<std::uint64_t>& seeds) {
   if (tensors.empty()) return;
-  // A clone of the device's default generator: same kind, its own state.
+  // A clone of the device's default generator has the same kind, but its own state.
   at::Generator generator = at::globalContext().defaultGenerator(tensors.front().device()).clone();
   const double edge = std::erf(kTruncation / std::numbers::sqrt2);
   std::vector<at::Scalar> factors, least, most;
@@ -85,7 +85,8 @@ Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, const Par
   assemble(size.num_layers, layout);
 }
 
-/// Zeros, where no leaf will be: an optimizer reads and writes them, too.
+/// Allocates the storage of all leaves. Elements between leaves are zero, since an optimizer reads and writes them,
+/// too.
 void Parameters::allocate_whole(const ModelSize& size, std::int64_t vocab_size, ParameterLayout layout,
                                 const at::TensorOptions& options) {
   const std::int64_t shares = std::exchange(layout.shares, 0);

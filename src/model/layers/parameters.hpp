@@ -1,6 +1,6 @@
-// The transformer's weights by the role they play, as the layers take them; and its parameters' names, storage,
-// gradients and seeded initialisation. Names come from the course's state dict, and are the same whatever the storage:
-// an implementation may keep q, k and v of a layer in one tensor.
+// The transformer's weights by role, as the layers take them, and its parameters' names, storage, gradients and seeded
+// initialisation. Names come from the course's state dict and do not depend on the storage: an implementation may keep
+// whether q, k and v share a leaf of a layer in one tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -46,31 +46,32 @@ struct ModelWeights {
   at::Tensor lm_head;   // [vocab_size, d_model]
 };
 
-/// Parameters of one block, in the order ln1, q, k, v, output, w1, w2, w3, ln2.
+/// Number of parameters of one block, in the order ln1, q, k, v, output, w1, w2, w3, ln2.
 inline constexpr std::size_t kBlockParameters = 9;
 
-/// @param tensors  the block's parameters in the order of kBlockParameters
+/// Returns a block's weights from its parameters.
+/// @param tensors  the block's parameters, in the order of kBlockParameters
 [[nodiscard]] BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors);
 
-/// Which parameters of a layer share a leaf, so that one matrix product has them all.
+/// How parameters are stored. Parameters of a layer that share a leaf are multiplied by one matrix product.
 struct ParameterLayout {
   bool fused_qkv{};      // q, k and v
-  bool fused_gate_up{};  // w1 and w3
-  /// Above 0: all leaves lie in one storage, which splits evenly in so many shares, one per rank.
+  bool fused_gate_up{};  // whether w1 and w3 share a leaf
+  /// If above 0, all leaves lie in one storage that is divided evenly into this many shares, one per rank.
   std::int64_t shares{};
-  /// Bytes of gradients that the ranks exchange at once: the optimizer updates a share in tensors of its part of so
-  /// many bytes.
+  /// Bytes of gradients that the ranks exchange at once. The optimizer updates a share in tensors, each of which is the
+  /// share's part of one exchange.
   std::int64_t scatter_bytes{kScatterBytes};
 };
 
 struct NamedParameter {
   std::string name;
-  at::Tensor value;          // shares the leaf's storage, no autograd
+  at::Tensor value;          // shares the leaf's storage; without autograd
   std::size_t leaf{};        // index into leaves()
   std::int64_t first_row{};  // of the leaf
 };
 
-/// The rows of a leaf's tensor, its gradient or a moment, that belong to the parameter.
+/// Returns the parameter's rows of a tensor of its leaf's shape, such as the leaf's gradient or a moment.
 [[nodiscard]] at::Tensor part_of(const NamedParameter& parameter, const at::Tensor& of_leaf);
 
 class Parameters {
@@ -79,25 +80,25 @@ class Parameters {
   Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
              const at::TensorOptions& options);
 
-  /// Fills all with `initial_value`. Does not synchronise.
+  /// Fills each parameter with its initial_value(). Does not synchronise.
   void initialise(std::uint64_t seed);
-  /// The value that parameter `index` starts with: projections and LM head from a normal distribution of standard
-  /// deviation sqrt(2 / (inputs + outputs)), embeddings of 1, both truncated at three of them; norms are ones. Depends
-  /// on `seed` and `index` alone.
+  /// Returns the initial value of parameter `index`: projections and LM head from a normal distribution with a standard
+  /// deviation of sqrt(2 / (inputs + outputs)), embeddings with one of 1, both truncated at three standard deviations;
+  /// norms are ones. Depends on `seed` and `index` alone.
   [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
-  /// The initial values of `count` parameters from `first` on: fewer operations than one by one.
+  /// Returns the initial values of `count` parameters from `first` on, in fewer operations than by initial_value().
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
 
-  /// Embedding; then of each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
+  /// The parameters in the order embedding; for each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
   [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
-  /// The tensors that autograd differentiates by and the optimizer updates.
+  /// The tensors with respect to which autograd differentiates, and which the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
   [[nodiscard]] const ModelWeights& weights() const { return weights_; }
-  /// All leaves and the zeros between them, [elements]; undefined where the layout has no shares.
+  /// All leaves and the zeros between them, [elements]; undefined if the layout has no shares.
   [[nodiscard]] const at::Tensor& whole() const { return whole_; }
-  /// The part of `whole`, which is laid out as whole(), that belongs to a leaf, in that one's shape.
+  /// Returns a leaf's part of `whole`, a tensor with the layout of whole(), in the leaf's shape.
   [[nodiscard]] at::Tensor leaf_of(const at::Tensor& whole, std::size_t leaf) const;
-  /// Gradient of parameter `index`; undefined if it has none.
+  /// Returns the gradient of parameter `index`; undefined if it has none.
   [[nodiscard]] at::Tensor gradient(std::size_t index) const;
   void clear_gradients();
   [[nodiscard]] std::int64_t count() const;
@@ -120,7 +121,7 @@ class Parameters {
   std::vector<Kind> kinds_;  // of named_
   std::vector<at::Tensor> leaves_;
   at::Tensor whole_;
-  std::vector<std::int64_t> begins_;  // of the leaves in whole_
+  std::vector<std::int64_t> begins_;  // first elements of the leaves in whole_
   ModelWeights weights_;
 };
 

@@ -1,4 +1,4 @@
-// The transformer and its pre-norm block, made of whichever variants of the layers they are given.
+// The transformer and its pre-norm block, for any choice of layer variants.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,7 @@
 
 namespace tbench::model {
 
-/// One function per layer; the layers' headers give their shapes. None synchronises.
+/// One function per layer; the layers' headers define the shapes. None of the functions synchronises.
 struct LayerOps {
   at::Tensor (*embedding)(const at::Tensor& weight, const at::Tensor& tokens);
   at::Tensor (*rms_norm)(const at::Tensor& x, const at::Tensor& weight);
@@ -18,13 +18,13 @@ struct LayerOps {
   AttentionConstants (*make_attention_constants)(const AttentionConstantsConfig& config);
 };
 
-/// One block: x + attention(norm(x)), then x + feed_forward(norm(x)).
+/// Runs one block: x + attention(norm(x)), then x + feed_forward(norm(x)).
 /// @param x  [batch, context, d_model], the residual stream
 /// @return   the same shape and dtype
 [[nodiscard]] at::Tensor block(const LayerOps& ops, const at::Tensor& x, const BlockWeights& weights,
                                const AttentionConstants& constants);
 
-/// Embedding, blocks, final norm, separate LM head.
+/// Runs the embedding, the blocks, the final norm and the LM head, which has its own weights.
 /// @param tokens  [batch, context] int64
 /// @return        logits [batch, context, vocab_size]
 [[nodiscard]] at::Tensor transformer(const LayerOps& ops, const at::Tensor& tokens, const ModelWeights& weights,

@@ -16,7 +16,7 @@
 namespace tbench::model {
 namespace {
 
-/// Operators through which others get their memory.
+/// Whether the operator only allocates memory for the operator that calls it.
 bool only_allocates(std::string_view operation) {
   return operation.starts_with("aten::empty") || operation.starts_with("aten::new_empty") ||
          operation == "aten::resize_";
@@ -49,7 +49,7 @@ class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, pu
                            .operation = operations_.back()});
   }
 
-  /// @return  whether it counts as what allocates
+  /// @return  whether allocations from now on are attributed to this operator
   bool enter_operation(const char* name) {
     const std::lock_guard lock{mutex_};
     if (only_allocates(name)) return false;
@@ -97,11 +97,11 @@ class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, pu
   mutable std::mutex mutex_;
   AllocationLog log_;
   Known known_, known_operations_;
-  std::vector<std::size_t> open_;        // indexes of paths
-  std::vector<std::size_t> operations_;  // indexes of those that run, the innermost last
+  std::vector<std::size_t> open_;        // indexes into log_.ranges, the innermost range last
+  std::vector<std::size_t> operations_;  // indexes into log_.operations of running operators, the innermost last
 };
 
-/// Tells the one log that there is of the operators of this thread, and of autograd's for it.
+/// Reports the operators that this thread, and autograd on its behalf, runs. There is one logger at a time.
 class AllocationLogger::OperationListener {
  public:
   explicit OperationListener(Reporter& reporter) {
@@ -119,7 +119,7 @@ class AllocationLogger::OperationListener {
  private:
   struct Counted final : at::ObserverContext {};
 
-  /// @return  null for an operator that does not count
+  /// @return  null if allocations are not attributed to this operator
   static std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
     Reporter* const reporter = logging;
     if (reporter == nullptr || !reporter->enter_operation(function.name())) return nullptr;

@@ -1,4 +1,4 @@
-// Logs what LibTorch's allocators give out and take back.
+// Logs the allocations and deallocations of LibTorch's allocators.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,12 +12,12 @@
 
 namespace tbench::model {
 
-/// Logs the blocks of one device's allocator that this thread, and autograd for it, allocates and frees, with the
-/// ranges that are open and the operator that runs. Through the hook of PyTorch's profiler: do not profile meanwhile.
-/// Make and end it on one thread, outside of any range.
+/// Logs each block that this thread, and autograd on its behalf, allocates or frees on one device, with the open ranges
+/// and the running operator. Uses the hook of PyTorch's profiler, so do not profile meanwhile. Construct and destroy
+/// the object on one thread, outside of any range.
 class AllocationLogger {
  public:
-  /// @param allocated  bytes in live blocks now
+  /// @param allocated  current bytes in live blocks
   AllocationLogger(c10::Device device, std::int64_t allocated);
   ~AllocationLogger();
   AllocationLogger(const AllocationLogger&) = delete;

@@ -88,7 +88,7 @@ class BackwardRanges::Impl final : public cuda::RangeListener {
     return holding == forward_.end() ? Path{} : holding->path;
   }
 
-  /// Leaves and enters what tells the open ranges from `path`.
+  /// Leaves and enters ranges until the open ranges are those in `path`.
   void credit(const Path& path) {
     is_crediting_ = true;
     const auto [differs, same_end] = std::ranges::mismatch(credited_path_, path);
@@ -109,7 +109,7 @@ class BackwardRanges::Impl final : public cuda::RangeListener {
   std::vector<ForwardRange> forward_;                   // in the order of `last`
   std::vector<std::unique_ptr<cuda::Range>> credited_;  // open for the node that runs, the outermost first
   Path credited_path_;
-  std::size_t credited_depth_{};  // ranges around them
+  std::size_t credited_depth_{};  // number of ranges around the credited ranges
   bool is_crediting_{};
 };
 

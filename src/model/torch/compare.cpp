@@ -29,7 +29,7 @@
 namespace tbench::model {
 namespace {
 
-/// Numbers that are reduced from a pair of tensors, in this order. "Ratio" is error over tolerance.
+/// Indexes of the values that reduce() computes from a pair of tensors. "Ratio" is error over tolerance.
 enum Value : std::int64_t {
   kWorstRatio,
   kFirstBadRatio,
@@ -38,7 +38,7 @@ enum Value : std::int64_t {
   kNormRatio,
   kWorstRowRatio
 };
-/// Indices and a count, likewise.
+/// Indexes of the element indices and the count that reduce() computes.
 enum Count : std::int64_t { kWorstIndex, kFirstBadIndex, kGoodCount, kWorstRow };
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -46,7 +46,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Bytes of the references that wait to be compared together: enough for a GPU, and little next to a model.
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
-/// float32 has the error of 16-bit and float32 tensors within a rounding of that error.
+/// Returns the dtype in which errors are computed: for 16-bit and float32 tensors float32, whose error is off by at
+/// most one rounding; otherwise float64.
 at::ScalarType error_dtype(const at::Tensor& actual, const at::Tensor& reference) {
   const auto is_short = [](const at::Tensor& tensor) {
     return at::isFloatingType(tensor.scalar_type()) && tensor.element_size() <= 4;
@@ -54,18 +55,20 @@ at::ScalarType error_dtype(const at::Tensor& actual, const at::Tensor& reference
   return is_short(actual) && is_short(reference) ? at::kFloat : at::kDouble;
 }
 
-/// By how much tolerances are wider in float32, whose ratios are off by a few roundings: a bound that an error meets
-/// is met.
+/// Returns the factor by which tolerances are widened in float32, whose ratios are off by a few roundings: an error
+/// that is exactly at its bound must pass.
 double slack(at::ScalarType dtype) { return dtype == at::kFloat ? 1.0 + 0x1p-20 : 1.0; }
 
-/// The least that is allowed, in place: no error is no error where nothing is, instead of 0 / 0.
+/// Raises allowed errors in place to the smallest positive number, so that no error divided by no allowance is 0
+/// instead of NaN.
 at::Tensor& at_least_a_little(at::Tensor& allowed) {
   return allowed.clamp_min_(allowed.scalar_type() == at::kDouble
                                 ? std::numeric_limits<double>::denorm_min()
                                 : static_cast<double>(std::numeric_limits<float>::denorm_min()));
 }
 
-/// Norms along the last dimension of matrices first, then of these: float32 adds up that many terms without losing any.
+/// Returns the norm of each row: [tensors, rows, 1]. Whole norms are norms of these, since float32 adds up that many
+/// terms more exactly in two stages.
 at::Tensor row_norms(const at::Tensor& matrices, double order = 2.0) {
   return at::linalg_vector_norm(matrices, order, at::IntArrayRef{-1}, /*keepdim=*/true);
 }
@@ -75,29 +78,31 @@ at::Tensor whole_norms(const at::Tensor& of_rows) {
   return at::linalg_vector_norm(of_rows, 2.0, at::IntArrayRef{1}, /*keepdim=*/true);
 }
 
-/// The scale to which references' errors are relative.
+/// The scale that allowed errors are relative to.
 struct Scale {
-  at::Tensor norm;  // [tensors, 1, 1], of the whole
-  at::Tensor rows;  // [tensors, rows, 1]: the larger root mean square of what is not zero, in the row or in the whole
+  at::Tensor norm;  // [tensors, 1, 1]: norm of each reference
+  at::Tensor rows;  // [tensors, rows, 1]: root mean square of the nonzero elements, in the row or in the whole,
+                    // whichever is larger
 };
 
-/// @param matrices  [tensors, rows, columns]
+/// Returns the scale of each reference.
+/// @param matrices  references, [tensors, rows, columns]
 Scale scale_of(const at::Tensor& matrices) {
   at::Tensor norms = row_norms(matrices);
-  const at::Tensor roots = row_norms(matrices, 0.0).sqrt_();  // of how many are not zero
+  const at::Tensor roots = row_norms(matrices, 0.0).sqrt_();  // of the number of nonzero elements
   const at::Tensor norm = whole_norms(norms);
   const at::Tensor whole = norm.div(whole_norms(roots));
-  // A row or a whole of zeros is 0 / 0, and allows nothing. Nor does what is too large for its square.
+  // A row or a whole of zeros gives 0 / 0, and one whose squares overflow gives infinity; neither allows any error.
   return {.norm = norm, .rows = at::fmax(norms.div_(roots), whole).nan_to_num_(0.0, 0.0)};
 }
 
-/// The further allowance of every row, in the shape that goes with [tensors, rows, 1].
+/// Returns the additional allowance of every row, in a shape that broadcasts with [tensors, rows, 1].
 at::Tensor allowance_of_rows(const at::Tensor& row_allowance, at::ScalarType dtype) {
   return row_allowance.to(dtype).view({1, -1, 1});
 }
 
-/// The allowed error of a row's elements, without the part that is relative to each element: [tensors, rows, 1], or [1,
-/// 1, 1] for all.
+/// Returns the allowed error of a row's elements without the part that is relative to each element: [tensors, rows, 1],
+/// or [1, 1, 1] if it is the same for all rows.
 at::Tensor row_tolerance(const Tolerance& tolerance, const at::Tensor& scale, const at::Tensor& row_allowance,
                          const at::TensorOptions& options) {
   at::Tensor allowed =
@@ -108,8 +113,8 @@ at::Tensor row_tolerance(const Tolerance& tolerance, const at::Tensor& scale, co
   return at_least_a_little(allowed);
 }
 
-/// The largest ratio of a row's error norm to what it may be, and the row's index: both [tensors, 1].
-/// @param errors  [tensors, rows, 1], of each row
+/// Returns the largest ratio of a row's error norm to its allowed norm, and the row's index: both [tensors, 1].
+/// @param errors  norm of each row's error, [tensors, rows, 1]
 std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, std::int64_t columns, const at::Tensor& scale,
                                             const at::Tensor& row_allowance, double of_row_norm) {
   at::Tensor allowed = scale.mul(of_row_norm);
@@ -121,9 +126,10 @@ std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, std::int64
   return {ratio.gather(1, worst), worst};
 }
 
-/// About 30 operations, of which 12 read all elements: 70 bytes per element of float32.
-/// @param actual, reference  [tensors, ...]: one after the other
-/// @return                   [tensors, Value] and [tensors, Count]; the values of rows only if asked
+/// Reduces pairs of tensors to the values and counts of Value and Count. Enqueues about 30 operations; 12 of them read
+/// all elements, 70 bytes per element of float32.
+/// @param actual, reference  stacked tensors, [tensors, ...]
+/// @return                   [tensors, Value] and [tensors, Count]; norm and row values only if the tolerance has them
 std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Tensor& reference, Tolerance tolerance,
                                          const at::Tensor& row_allowance) {
   const at::ScalarType dtype = error_dtype(actual, reference);
@@ -137,12 +143,13 @@ std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Ten
   const at::Tensor r = reference.detach().to(dtype).reshape({tensors, -1});
   const at::Tensor matrices = r.view({tensors, -1, columns});
   const bool knows_rows = !std::isinf(tolerance.of_row_norm), knows_norm = !std::isinf(tolerance.of_norm);
-  // Tolerances of an element alone know no scale: half of the operations, which is what a small tensor costs.
+  // Tolerances of single elements need no scale, which saves half of the operations; their number is the cost of small
+  // tensors.
   const Scale scale = tolerance.of_rms != 0 || knows_rows || knows_norm ? scale_of(matrices) : Scale{};
   const at::Tensor of_row = row_tolerance(tolerance, scale.rows, row_allowance, r.options());
   const at::Tensor error = at::sub(a, r).abs_().view(matrices.sizes());
   const at::Tensor ratio = error.div(at::add(of_row, matrices.abs(), tolerance.relative)).view(r.sizes());
-  const at::Tensor good = ratio.le(1.0);  // not so a NaN
+  const at::Tensor good = ratio.le(1.0);  // false for NaN
   const at::Tensor worst = at::argmax(ratio, 1, /*keepdim=*/true);
   const at::Tensor first = at::argmin(good.view(at::kByte), 1, /*keepdim=*/true);
   const at::Tensor indices = at::cat({worst, first}, 1);
@@ -151,7 +158,7 @@ std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Ten
   std::vector<at::Tensor> counts{indices, good.sum(1, /*keepdim=*/true)};
   if (knows_norm || knows_rows) {
     const at::Tensor errors = row_norms(error);
-    // An infinite tolerance leaves the norm alone, also the norm of a reference of zeros (0 * infinity).
+    // An infinite tolerance must not be multiplied by the norm of a reference of zeros (0 * infinity is NaN).
     at::Tensor allowed = knows_norm ? scale.norm.mul(tolerance.of_norm) : at::full({1, 1, 1}, kInfinity, r.options());
     values.push_back(whole_norms(errors).div(at_least_a_little(allowed)).flatten(1));
     if (knows_rows) {
@@ -172,10 +179,11 @@ std::string index_text(std::int64_t flat, const std::vector<std::int64_t>& shape
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-/// A ratio that is not finite comes from an element that is not: that is as wrong as can be.
+/// Caps a ratio at kWorstErrorCap. A ratio that is not finite comes from an element that is not finite and counts as
+/// the worst error.
 double capped(double ratio) { return std::isfinite(ratio) ? std::min(ratio, kWorstErrorCap) : kWorstErrorCap; }
 
-/// Notes a ratio of error to tolerance, and the message where it is above 1.
+/// Notes a ratio of error to tolerance, and the message if the ratio is above 1.
 void note(Verification& result, double ratio, const std::string& where, const std::string& message) {
   if (result.worst_where.empty() || ratio > result.worst_error) {
     result.worst_error = ratio;
@@ -332,7 +340,7 @@ Verification compare_tensors(const std::string& name, const at::Tensor& actual, 
 
 at::Tensor signed_sum_bounds(const at::Tensor& reference, const Tolerance& tolerance, const at::Tensor& row_allowance,
                              double budget) {
-  // A sum of float64 numbers in another order differs by less of the row's norm.
+  // Two float64 sums of a row in different orders differ by less than this fraction of the row's norm.
   constexpr double kOrder = 0x1p-40;
   const double root = std::sqrt(static_cast<double>(reference.size(1)));
   const at::Tensor norms = row_norms(reference).squeeze(1);

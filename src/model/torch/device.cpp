@@ -20,10 +20,10 @@
 namespace tbench::model {
 namespace {
 
-constexpr int kAmpereMajor = 8;  // the first with bfloat16 and TF32 tensor cores
+constexpr int kAmpereMajor = 8;  // major compute capability of the first GPUs with bfloat16 and TF32 tensor cores
 
-/// The version of the cuBLAS that LibTorch has loaded. It is asked for by name: linking it here could bring in another
-/// one.
+/// Returns the version of the cuBLAS that LibTorch has loaded, or nullopt if there is none. The function is looked up
+/// by name, since linking cuBLAS here could load a second library.
 std::optional<std::string> cublas_version() {
   using GetProperty = int (*)(int, int*);  // cublasStatus_t cublasGetProperty(libraryPropertyType, int*)
   const auto get_property = reinterpret_cast<GetProperty>(::dlsym(RTLD_DEFAULT, "cublasGetProperty"));
@@ -78,7 +78,7 @@ class CudaMemoryProbe final : public MemoryProbe {
 
  private:
   std::optional<AllocationLogger> log_;
-  std::optional<BackwardRanges> credited_;  // in front of the log
+  std::optional<BackwardRanges> credited_;  // its listener is in front of the log's
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace tbench::model {
 
-/// Depth and name tell an operation from what it calls. Autocast casts the inputs and calls the operation again, by the
-/// same name: the innermost call of that name has them as they are computed with.
+/// Depth and name distinguish an operation from the operations that it calls. Autocast casts the inputs and calls the
+/// operation again by the same name, so the innermost call of that name has the inputs that are computed with.
 struct DtypeObserver::State {
   const char* layer{""};
   std::int64_t layer_call{};
@@ -27,7 +27,7 @@ namespace {
 thread_local DtypeObserver::State* observing = nullptr;
 
 void note_dtype(Dtypes& dtypes, const at::Tensor& tensor) {
-  // A wrapped number is a scalar of the host (x / 2.0), whose dtype gives way to the dtype of tensors.
+  // A wrapped number is a scalar of the host (x / 2.0), which type promotion ignores next to tensors.
   if (!tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return;
   const at::ScalarType dtype = tensor.scalar_type();
   if (at::isFloatingType(dtype) && std::ranges::find(dtypes, dtype) == dtypes.end()) dtypes.push_back(dtype);

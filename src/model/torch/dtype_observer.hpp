@@ -1,5 +1,5 @@
-// Looks at the tensors that operations take and return on this thread: in which dtype each of them runs. For a pass
-// beside the timed ones; where nobody observes, a layer's mark costs the look at one pointer.
+// Observes the dtypes in which operations run on this thread, by the tensors that they take and return. Meant for a
+// pass outside of the timing; without an observer, a layer's mark costs one pointer comparison.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -15,19 +15,19 @@
 
 namespace tbench::model {
 
-/// Floating-point dtypes in the order seen, each once. Masks, token ids and host numbers have none.
+/// Distinct floating-point dtypes in the order seen. Masks, token ids and host numbers are not counted.
 using Dtypes = std::vector<at::ScalarType>;
 
-/// One operation that was called from outside of other operations.
+/// One outermost operation: no other operation called it.
 struct ObservedOperation {
-  std::string layer;          // of the innermost LayerMark; empty outside of all
-  std::int64_t layer_call{};  // which entry of any mark it belongs to; 0 outside of all
-  std::string name;           // as the dispatcher knows it: `aten::linear`
-  Dtypes ran_in;              // of its inputs, after autocast's casts
+  std::string layer;          // name of the innermost LayerMark; empty outside of all marks
+  std::int64_t layer_call{};  // number of the layer call, over all layers, from 1; 0 outside of all marks
+  std::string name;           // the dispatcher's name: `aten::linear`
+  Dtypes ran_in;              // dtypes of the inputs after autocast's casts
   Dtypes returned;
 };
 
-/// Names the operations until its end.
+/// Sets the layer name of the operations that run during the mark's lifetime.
 class LayerMark {
  public:
   explicit LayerMark(const char* name);
@@ -40,7 +40,8 @@ class LayerMark {
   std::int64_t outer_call_{};
 };
 
-/// Observes the thread's operations until its end; the backward pass is left out. One at a time on a thread.
+/// Observes the thread's operations as long as the object lives; the backward pass is not observed. There may be one
+/// observer per thread at a time.
 class DtypeObserver {
  public:
   DtypeObserver();
@@ -48,7 +49,7 @@ class DtypeObserver {
   DtypeObserver(const DtypeObserver&) = delete;
   DtypeObserver& operator=(const DtypeObserver&) = delete;
 
-  /// Calls in the order of their ends.
+  /// Returns the observed operations in the order in which they ended.
   [[nodiscard]] const std::vector<ObservedOperation>& operations() const;
 
   struct State;
@@ -58,19 +59,20 @@ class DtypeObserver {
   at::CallbackHandle callback_;
 };
 
-/// Which operation of a layer computes what people have a name for.
+/// A common name for one operation of a layer, such as `logits`.
 struct OperationRole {
   std::string_view layer;
   std::string_view operation;
-  int occurrence{};  // within a call of the layer, from 1; 0: every one
+  int occurrence{};  // number of the operation within one layer call, from 1; 0 for every one
   std::string_view name;
 };
 
-/// `fp32`, `bf16`, ...; several are joined with `+`.
+/// Returns `fp32`, `bf16`, ...; several dtypes are joined with `+`.
 [[nodiscard]] std::string dtype_text(const Dtypes& dtypes);
 
-/// The dtypes of every role, by name: `fp32`, or `fp32 -> bf16` for an operation that runs in one and returns another;
-/// several different ones of a role are joined with commas. A role that no operation plays is absent.
+/// Returns the dtypes of every role, by the role's name: `fp32`, or `fp32 -> bf16` for an operation that runs in one
+/// dtype and returns another. Different texts of one role are joined with commas. A role without an operation is
+/// absent.
 [[nodiscard]] std::map<std::string, std::string> dtypes_by_role(std::span<const ObservedOperation> operations,
                                                                 std::span<const OperationRole> roles);
 

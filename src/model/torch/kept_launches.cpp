@@ -17,7 +17,7 @@ namespace {
 
 using kernels::ScannedRows;
 
-constexpr std::int32_t kNoneBad = -1;  // all bits set: the largest number
+constexpr std::int32_t kNoneBad = -1;  // all bits set: as unsigned, the largest number
 
 std::optional<std::uint32_t> smaller(std::optional<std::uint32_t> a, std::optional<std::uint32_t> b) {
   if (a && b) return std::min(*a, *b);
@@ -94,7 +94,7 @@ void KeptLaunches::add(const TimedLaunch& launch, const Tensors& outputs) {
   };
   const auto compared = place_in(rows_), digested = place_in(digests_), whole = place_in(whole_);
   const RowChoice choice = row_choice(launch);
-  Tensors contiguous;  // until all is enqueued
+  Tensors contiguous;  // kept until everything is enqueued
   std::vector<ScannedRows> scanned;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined()) continue;

@@ -1,5 +1,5 @@
-// The launches of foreign code that are compared once all have been timed, and what is kept of each: a choice that is
-// made behind every launch, from hidden numbers, and that gives each launch the same chance.
+// Keeps the outputs of some timed launches of foreign code, to compare them after all launches have been timed. The
+// launches are chosen with hidden random numbers after each launch, so that every launch has the same chance.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,18 +13,18 @@
 
 namespace tbench::model {
 
-/// Launches that are compared in some of their rows, in the digests of all rows, and in every element; all of them
-/// where a case has fewer.
+/// Numbers of launches that are compared in some rows, in the digests of all rows, and in every element. A case with
+/// fewer launches has all of them compared.
 inline constexpr std::size_t kComparedLaunches = 200;
 inline constexpr std::size_t kDigestedLaunches = 8;
 inline constexpr std::size_t kWholeLaunches = 1;
 
-/// Keeps `size` launches of however many there will be, each with the same probability.
+/// Chooses `size` launches of an unknown number, each with the same probability.
 /// @see  Vitter, Random sampling with a reservoir (1985): algorithm R
 class Reservoir {
  public:
   explicit Reservoir(std::size_t size) : size_{size} {}
-  /// Returns the place of the next launch, from which an earlier one goes, or nothing.
+  /// Returns the slot in which to keep the next launch, possibly in place of an earlier launch, or nullopt to drop it.
   [[nodiscard]] std::optional<std::size_t> next(std::uint64_t random);
   [[nodiscard]] std::size_t kept() const { return seen_ < size_ ? seen_ : size_; }
 
@@ -33,39 +33,42 @@ class Reservoir {
   std::size_t seen_{};
 };
 
-/// Keys of the operands of a launch.
+/// Keys from which the operands of a launch are drawn.
 struct LaunchKeys {
-  std::uint64_t prepared{};  // of those that something reads before the launch
-  std::uint64_t all{};       // of the others
-  std::uint64_t little{};    // of the little that is drawn once more, right before the launch
+  std::uint64_t prepared{};  // for operands that a preparing step reads before the launch
+  std::uint64_t all{};       // for all other operands
+  std::uint64_t little{};    // for the few elements that are drawn again right before the launch
 };
 
 struct TimedLaunch {
   std::uint32_t number{};  // from 1
   LaunchKeys keys{};
-  std::uint64_t hidden{};  // behind the launch: for its rows and signs
+  std::uint64_t hidden{};  // drawn after the launch; determines its hidden rows and signs
 };
 
 class KeptLaunches {
  public:
   using Tensors = std::vector<at::Tensor>;
-  /// @param groups  parts of equal size that the rows of every output divide into: hidden rows are of one
+  /// @param groups  number of equal parts that the rows of every output divide into; the hidden rows of a launch are
+  ///                from one part
   KeptLaunches(DeviceKind device, std::int64_t groups) : device_{device}, groups_{groups} {}
 
-  /// Enqueues a look at the outputs of a launch.
-  /// @param outputs  undefined where there is none; of every launch the same sizes
+  /// Enqueues a scan of the outputs of a launch, and copies of the parts that are kept.
+  /// @param outputs  outputs, undefined for an output that does not exist; every launch must have the same sizes
   void add(const TimedLaunch& launch, const Tensors& outputs);
-  /// The first launch whose outputs had elements that are NaN or infinite, or other sizes. Synchronises.
+  /// Returns the number of the first launch whose outputs had NaN or infinite elements, or other sizes; nullopt if
+  /// there is none. Synchronises.
   [[nodiscard]] std::optional<std::uint32_t> first_bad() const;
 
-  /// The launches that are compared in hidden rows; what follows is of the one at `place` of each list.
+  /// Returns the launches that are compared in hidden rows. The accessors below return the data of launch `place` of
+  /// this list, or of digested().
   [[nodiscard]] std::vector<TimedLaunch> compared() const { return kept(rows_); }
   [[nodiscard]] std::int64_t group(std::size_t place) const;
-  [[nodiscard]] Tensors rows(std::size_t place) const;    // indices, [n], of each output
-  [[nodiscard]] Tensors values(std::size_t place) const;  // [n, columns] of each output
+  [[nodiscard]] Tensors rows(std::size_t place) const;    // row indices, [n], for each output
+  [[nodiscard]] Tensors values(std::size_t place) const;  // [n, columns] for each output
   [[nodiscard]] std::vector<TimedLaunch> digested() const { return kept(digests_); }
-  [[nodiscard]] Tensors signs(std::size_t place) const;    // [columns] of each output, float64
-  [[nodiscard]] Tensors digests(std::size_t place) const;  // [rows] of each output, float64
+  [[nodiscard]] Tensors signs(std::size_t place) const;    // [columns] for each output, float64
+  [[nodiscard]] Tensors digests(std::size_t place) const;  // [rows] for each output, float64
   [[nodiscard]] std::optional<TimedLaunch> whole() const;
   [[nodiscard]] const Tensors& outputs() const { return whole_.tensors; }
 
@@ -74,9 +77,9 @@ class KeptLaunches {
     explicit Kept(std::size_t size) : reservoir{size}, launches(size) {}
     Reservoir reservoir;
     std::vector<TimedLaunch> launches;
-    Tensors tensors{};  // of each output, with a place for each launch
+    Tensors tensors{};  // for each output, slots for all kept launches
   };
-  /// The hidden rows of a launch: numbers from 0 in their group of an output, before they are reduced to its rows.
+  /// The choice of a launch's hidden rows: a group, and random numbers that are reduced modulo the rows of the group.
   struct RowChoice {
     std::int64_t group{};
     std::vector<std::uint64_t> numbers;
@@ -90,7 +93,7 @@ class KeptLaunches {
   DeviceKind device_;
   std::int64_t groups_;
   std::optional<std::uint32_t> first_odd_;
-  at::Tensor first_bad_;  // int32 on the device, the bits of the number
+  at::Tensor first_bad_;  // int32 on the device: the launch number's bits
   Kept rows_{kComparedLaunches}, digests_{kDigestedLaunches}, whole_{kWholeLaunches};
 };
 

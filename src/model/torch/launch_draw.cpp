@@ -17,9 +17,10 @@ namespace {
 using kernels::Contents;
 using kernels::DrawnRows;
 
-/// @param tensor  contiguous
+/// Describes a tensor as one row to draw.
+/// @param tensor  a contiguous tensor
 DrawnRows rows_to_draw(const at::Tensor& tensor, Contents contents) {
-  return {.data = const_cast<void*>(tensor.const_data_ptr()),  // past autograd, which counts what is written in place
+  return {.data = const_cast<void*>(tensor.const_data_ptr()),  // bypasses autograd, which counts in-place writes
           .type = element_type(tensor),
           .contents = contents,
           .columns = tensor.numel(),
@@ -35,7 +36,7 @@ DrawnRows whole_of(const DrawnOperand& operand) {
   return rows;
 }
 
-/// Narrows the rows of a whole operand to one index of the last dimension but one.
+/// Narrows the rows of a whole operand to one index of the second-to-last dimension.
 DrawnRows little_of(const DrawnOperand& operand, std::uint64_t random) {
   DrawnRows rows = whole_of(operand);
   const at::Tensor& values = operand.values;

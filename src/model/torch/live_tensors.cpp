@@ -10,7 +10,7 @@ void add_live(std::vector<LiveTensor>& live, const at::Tensor& tensor, std::stri
   const LiveTensor added{.address = reinterpret_cast<std::uintptr_t>(storage.data()),
                          .bytes = static_cast<std::int64_t>(storage.nbytes()),
                          .memory_class = memory_class};
-  // Parts of one storage come one behind the other: whoever reads the list looks for those that do not.
+  // Only consecutive parts of one storage are merged here; readers of the list must handle other duplicates.
   if (!live.empty() && live.back().address == added.address) return;
   live.push_back(added);
 }

@@ -10,8 +10,9 @@
 
 namespace tbench::model {
 
-/// Appends the tensor's storage, once however many tensors share it; nothing of an undefined one.
-/// @param memory_class  of static storage
+/// Appends the tensor's storage; consecutive tensors that share a storage add it once. Does nothing for an undefined
+/// tensor.
+/// @param memory_class  memory class, a string with static storage duration
 void add_live(std::vector<LiveTensor>& live, const at::Tensor& tensor, std::string_view memory_class);
 
 }  // namespace tbench::model

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kReference = "float64 of the formulas, of the operands that the launches were given";
 
-/// Bytes of the GPU's L2 cache that note_persisting_l2_bytes() has found.
+/// Persisting bytes of the GPU's L2 cache that note_persisting_l2_bytes() found.
 std::optional<std::size_t> noted_persisting_l2_bytes;
 
 std::optional<std::string> persisting_l2_fault() {
@@ -29,8 +29,8 @@ std::optional<std::string> persisting_l2_fault() {
       before, bytes);
 }
 
-/// The places of `count` launches in an order that nobody knows: what is too dear for all of them is done for the
-/// first.
+/// Returns the indexes of `count` launches in a hidden random order: comparisons that are too expensive for all
+/// launches are made for the first ones.
 std::vector<std::size_t> hidden_order(std::size_t count) {
   std::vector<std::size_t> places(count);
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -73,7 +73,7 @@ void OutputChecker::after() {
   });
 }
 
-/// Gives the operands the values that a launch has read.
+/// Restores the operand values that a launch has read.
 void OutputChecker::draw_again(const LaunchKeys& keys) const {
   draw_prepared(keys.prepared);
   const std::vector<DrawnOperand> operands = subject_.operands();
@@ -127,7 +127,7 @@ Verification OutputChecker::verdict() {
       verdict = compared();
     }
     kept_.reset();
-    if (subject_.prepare) subject_.prepare();  // what goes with the operands as they are now
+    if (subject_.prepare) subject_.prepare();  // the state that belongs to the current operands
   });
   if (!verdict.passed || device_ != DeviceKind::kCuda) return verdict;
   if (auto fault = persisting_l2_fault()) {

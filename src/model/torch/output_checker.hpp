@@ -1,6 +1,6 @@
-// Watches the launches of an implementation that the project did not write: draws its operands anew before each from a
-// hidden stream, fills what it writes with NaN, looks at what it has written, and compares launches that are drawn when
-// nobody can change them any more.
+// Checks the timed launches of an implementation that the project did not write. Before each launch it draws new
+// operands from a hidden random stream and fills the outputs with NaN. After each launch it scans the outputs. Launches
+// to compare are chosen at random once nobody can change their outputs any more.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,38 +21,40 @@
 
 namespace tbench::model {
 
-/// Notes how many bytes of the GPU's L2 cache are set aside for persisting lines, before foreign code can change that;
-/// the verdicts of the process compare with the number. Later calls do nothing. Needs a GPU.
+/// Notes how many bytes of the GPU's L2 cache are set aside for persisting lines, before foreign code can change the
+/// number. All later verdicts of the process compare with it. Later calls do nothing. Needs a GPU.
 void note_persisting_l2_bytes();
 
-/// Some rows of every output of one launch; undefined tensors where there is no such output.
+/// Some rows of every output of one launch; tensors are undefined for outputs that do not exist.
 struct HiddenRows {
-  std::string launch;   // for messages: "timed launch 3 of 200"
-  std::size_t order{};  // among those that are compared, from 0: what is dear may be left out of later ones
+  std::string launch;   // name for messages: "timed launch 3 of 200"
+  std::size_t order{};  // index among the compared launches, from 0; expensive comparisons may be left out of later
+                        // launches
   std::int64_t group{};
-  std::vector<at::Tensor> rows;    // indices of an output's rows, on its device: [n]
+  std::vector<at::Tensor> rows;    // row indices, on the output's device: [n]
   std::vector<at::Tensor> values;  // [n, columns]
 };
 
-/// The sums of all rows' elements with hidden signs.
+/// For every row of one launch's outputs, the sum of its elements with hidden signs.
 struct RowDigests {
   std::string launch;
-  std::uint64_t hidden{};           // for a choice among the rows
+  std::uint64_t hidden{};           // random number with which rows may be chosen
   std::vector<at::Tensor> signs;    // [columns], float64
   std::vector<at::Tensor> digests;  // [rows], float64
 };
 
-/// All calls but the constructor throw OutOfMemory where LibTorch ran out of memory.
+/// Checks a case's launches. All calls but the constructor throw OutOfMemory if LibTorch runs out of memory.
 class OutputChecker final : public LaunchChecker {
  public:
   using Tensors = std::vector<at::Tensor>;
-  /// A case, as its checker sees it. Comparisons are with float64 of the operands as they are at the call.
+  /// The checker's view of a case. The compare functions compare with float64 of the current operands.
   struct Subject {
-    std::function<std::vector<DrawnOperand>()> operands;  // that a launch reads
-    /// Makes again, untimed, what a launch reads besides, from operands of its own. Null: nothing.
+    std::function<std::vector<DrawnOperand>()> operands;  // operands that a launch reads
+    /// Recomputes, outside of the timing, further inputs of a launch from the operands in `prepared`. Null if there are
+    /// no further inputs.
     std::function<void()> prepare{};
     std::function<std::vector<DrawnOperand>()> prepared{};  // the operands of prepare()
-    std::function<Tensors()> outputs;                       // of the last launch; undefined where there is none
+    std::function<Tensors()> outputs;                       // the last launch's; may be undefined
     std::int64_t groups{1};                                 // see KeptLaunches
     std::function<void(const HiddenRows&, Comparison&)> compare_rows;
     std::function<void(const RowDigests&, Comparison&)> compare_digests;
@@ -76,7 +78,7 @@ class OutputChecker final : public LaunchChecker {
   Subject subject_;
   DeviceKind device_;
   std::uint32_t launches_{};
-  LaunchKeys keys_;  // of the next launch
+  LaunchKeys keys_;  // keys of the next launch
   std::optional<KeptLaunches> kept_;
 };
 

@@ -1,4 +1,4 @@
-// The implementations of something, by name: those that the registry is made from, and what plug-ins and tests add.
+// A registry of implementations or operations by name: the built-in entries, and entries that plug-ins and tests add.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,15 +16,16 @@
 
 namespace tbench::model {
 
+/// Entries of type T by name, in a fixed order.
 /// @tparam T  has a member `std::string name`
 template <class T>
 class Registry {
  public:
-  /// @param key  of case names whose value is an entry's name: "impl", "op"
+  /// @param key  the key in case names whose value is an entry's name: "impl", "op"
   Registry(std::string key, const std::vector<T>& entries)
       : key_{std::move(key)}, entries_(entries.begin(), entries.end()) {}
 
-  /// @return  null if the name is unknown
+  /// @return  the entry, or null if the name is unknown
   [[nodiscard]] const T* find(std::string_view name) const {
     const auto found = std::ranges::find(entries_, name, &T::name);
     return found == entries_.end() ? nullptr : &*found;
@@ -35,12 +36,12 @@ class Registry {
     if (const T* const found = find(name)) return *found;
     throw UsageError{unknown(name)};
   }
-  /// The message that at() throws for an unknown name.
+  /// Returns the message that at() throws for an unknown name.
   [[nodiscard]] std::string unknown(std::string_view name) const {
     return fmt::format("{}:{}: unknown; expected one of {}", key_, name, fmt::join(names(), ", "));
   }
 
-  /// Names in the order in which they were listed and added.
+  /// Returns the names in the order in which the entries were listed and added.
   [[nodiscard]] std::vector<std::string> names() const {
     return names_where([](const T&) { return true; });
   }
@@ -53,8 +54,8 @@ class Registry {
     return names;
   }
 
-  /// Adds an entry for as long as the process runs (tests plant faulty ones). Pointers to the others stay valid. Not
-  /// thread-safe.
+  /// Adds an entry for as long as the process runs (tests inject faulty ones). Pointers to other entries stay valid.
+  /// Not thread-safe.
   /// @throws  std::invalid_argument  if the name is taken
   void add(T entry) {
     if (find(entry.name) != nullptr) {

@@ -9,8 +9,8 @@ namespace tbench::model {
 double sum_bound(double count, double budget) { return std::sqrt(2.0 * std::log(2.0 * count / budget)); }
 
 double walk_bound(double count, double budget) {
-  constexpr double kOffset = 0.73;  // 1/2, where the bound is best, and ln(pi / 2) / 2, of sin(x) >= 2 x / pi
-  constexpr int kIterations = 5;    // of a fixed point whose slope is 1 / (pi t)
+  constexpr double kOffset = 0.73;  // 1/2 from the optimal x, plus ln(pi / 2) / 2 from sin(x) >= 2 x / pi
+  constexpr int kIterations = 5;    // of a fixed-point iteration whose slope is 1 / (pi t)
   const double logarithm = std::log(2.0 * count / budget);
   double t = logarithm;
   for (int i = 0; i < kIterations; ++i) t = (logarithm + kOffset + std::log(2.0 * t) / 2.0) * 2.0 / std::numbers::pi;

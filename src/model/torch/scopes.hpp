@@ -1,5 +1,5 @@
-// How LibTorch executes, for the length of a scope: TF32, autocast, the thread of the backward pass, deterministic
-// algorithms. And what a Precision and a DeviceKind are to it.
+// Sets how LibTorch executes during a scope: TF32, autocast, the thread of the backward pass, deterministic algorithms.
+// Also converts Precision and DeviceKind to LibTorch's types.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,11 +11,11 @@
 
 namespace tbench::model {
 
-/// The dtype that autocast computes in, or `parameters` where the precision knows no autocast.
+/// Returns the dtype that autocast computes in, or `parameters` if the precision does not use autocast.
 [[nodiscard]] at::ScalarType compute_dtype(Precision precision, at::ScalarType parameters);
 
-/// Allows TF32 in matrix products exactly for kTf32; restores what was set before. Covers a whole step, the backward
-/// pass included: its threads read the same switch.
+/// Allows TF32 in matrix products for kTf32 and forbids it for other precisions; the destructor restores the previous
+/// setting. Covers a whole step, the backward pass included, since its threads read the same switch.
 class Tf32Scope {
  public:
   explicit Tf32Scope(Precision precision);
@@ -27,8 +27,9 @@ class Tf32Scope {
   bool allowed_before_;
 };
 
-/// Autocast of the calling thread for kBf16 and kFp16, as torch.autocast does it: the casts of parameters are kept
-/// until the outermost scope ends. Nothing for the other precisions. Covers the forward pass and the loss.
+/// Enables autocast on the calling thread for kBf16 and kFp16; does nothing for other precisions. As with
+/// torch.autocast, casts of parameters are cached until the outermost scope ends. Use it for the forward pass and the
+/// loss.
 class AutocastScope {
  public:
   AutocastScope(Precision precision, at::DeviceType device);
@@ -45,13 +46,14 @@ class AutocastScope {
 
 [[nodiscard]] c10::Device torch_device(DeviceKind kind);
 
-/// Marks the end of a phase of a step, if anyone asked for marks.
+/// Marks the end of a phase of a step, unless `phases` is null.
 inline void mark_phase(PhaseMarker* phases) {
   if (phases != nullptr) phases->mark();
 }
 
-/// Backward on the calling thread: handing over to the autograd engine's own thread and back costs a host-bound step 4
-/// % (small, ctx 128 and 512, bf16, on an H200: geometric mean of two cells, the two binaries run ABBA).
+/// Runs the backward pass on the calling thread. Switching to the autograd engine's own thread and back costs a
+/// host-bound step 4 % of its time (small, ctx 128 and 512, bf16, on an H200: geometric mean of the two cells, with the
+/// two binaries run in the order ABBA).
 class BackwardOnThisThread {
  public:
   BackwardOnThisThread();
@@ -63,8 +65,9 @@ class BackwardOnThisThread {
   bool before_;
 };
 
-/// Makes operations choose deterministic algorithms in the whole process, and fail where they have none. Memory that an
-/// operation leaves uninitialised is not filled, as PyTorch's own switch would: that would be timed.
+/// If `deterministic`, makes operations choose deterministic algorithms in the whole process, and fail if they have
+/// none. Unlike PyTorch's own switch, this scope does not fill memory that an operation leaves uninitialised, since the
+/// filling would be timed.
 class DeterministicScope {
  public:
   explicit DeterministicScope(bool deterministic);

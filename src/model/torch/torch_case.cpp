@@ -52,7 +52,7 @@ void observe_cuda_out_of_memory() {
 }
 
 void with_out_of_memory_translated(const std::function<void()>& action) {
-  failed_bytes = kNothingFailed;  // an allocation that failed before says nothing of this action
+  failed_bytes = kNothingFailed;  // an earlier failed allocation does not concern this action
   try {
     action();
   } catch (const c10::OutOfMemoryError& error) {
@@ -60,7 +60,7 @@ void with_out_of_memory_translated(const std::function<void()>& action) {
   } catch (const std::exception& error) {
     const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
     const std::string message = of_torch == nullptr ? error.what() : of_torch->what_without_backtrace();
-    // A compiled package keeps the allocator's error to itself and passes on that a call failed.
+    // A compiled package hides the allocator's error and only reports that a call failed.
     if (const auto requested = cuda_allocation_failed()) {
       throw OutOfMemory{fmt::format("the GPU had no {} bytes left, and then: {}", *requested, message), requested};
     }

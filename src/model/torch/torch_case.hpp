@@ -1,4 +1,4 @@
-// A benchmark case on LibTorch: translates the errors of its allocators, whatever is built, verified or launched.
+// Base class of benchmark cases on LibTorch: translates allocation errors of its builds, verifications and launches.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace tbench::model {
 
-/// Base of every case of this layer. A subclass does the work; build(), verify(), verify_again() and launch() throw
-/// OutOfMemory where LibTorch ran out of memory in it.
+/// Base of every case of this layer. build(), verify(), verify_again() and launch() call the subclass's do_ functions
+/// and throw OutOfMemory if LibTorch runs out of memory there.
 class TorchCase : public Case {
  public:
   TorchCase(const TorchCase&) = delete;
@@ -29,7 +29,7 @@ class TorchCase : public Case {
  protected:
   explicit TorchCase(DeviceKind device) : device_{device} {}
 
-  /// Returns an object that do_build() made and keeps in an optional or a pointer.
+  /// Returns the object in an optional or a pointer that do_build() has set.
   /// @throws  std::logic_error  if build() has not run
   template <class Made>
   [[nodiscard]] static auto& built(Made& made) {
@@ -47,13 +47,14 @@ class TorchCase : public Case {
   DeviceKind device_;
 };
 
-/// Asks CUDA's caching allocator to tell the bytes of an allocation that fails: its exception does not. Once a process,
-/// after CUDA was initialised; further calls do nothing.
+/// Makes CUDA's caching allocator report the bytes of a failed allocation, which its exception lacks. Initialises CUDA.
+/// Later calls in the process do nothing.
 void observe_cuda_out_of_memory();
 
-/// Runs `action`. The bytes told are the bytes of the block asked of the device, rounded up by the allocator.
-/// @throws  OutOfMemory  where LibTorch's CUDA or CPU allocator ran out, also where another error came of that, as from
-///                       a compiled package; everything else passes through
+/// Runs `action` and translates failed allocations. The reported size is the rounded size of the block that the
+/// allocator requested from the device.
+/// @throws  OutOfMemory  if LibTorch's CUDA or CPU allocator ran out of memory, also if that caused a different error,
+///                       as in a compiled package; all other exceptions pass through
 void with_out_of_memory_translated(const std::function<void()>& action);
 
 }  // namespace tbench::model
