@@ -67,7 +67,7 @@ class AttentionCase final : public TorchCase {
   KernelObserver observe_;
   std::optional<AttentionRunner> runner_;
   std::optional<OutputChecker> checker_;
-  std::optional<ObservedKernels> kernels_;  // of one step, where they could be observed
+  std::optional<ObservedKernels> kernels_;  // kernels of one step, if they could be observed
 };
 
 std::optional<std::string> AttentionCase::unsupported_reason() const {
@@ -85,7 +85,8 @@ std::int64_t AttentionCase::min_bytes() const {
   return attention_min_bytes(shape, config_.pass, element) + impl_.score_matrices * scores;
 }
 
-/// A backward pass alone reads what a forward pass has left, which is made again for every launch.
+/// Describes the case to its output checker. A backward pass alone reads the state of a forward pass, which is
+/// recomputed for every launch.
 OutputChecker::Subject AttentionCase::watched() {
   const auto inputs = [this] {
     const AttentionOperands& all = runner_->operands();
@@ -97,7 +98,7 @@ OutputChecker::Subject AttentionCase::watched() {
       .outputs =
           [this] {
             OutputChecker::Tensors outputs = runner_->last_outputs().all();
-            if (outputs[kLse].defined()) outputs[kLse] = outputs[kLse].unsqueeze(-1);  // of a row a number
+            if (outputs[kLse].defined()) outputs[kLse] = outputs[kLse].unsqueeze(-1);  // one number per row
             return outputs;
           },
       .groups = config_.shape.batch * config_.shape.heads,

@@ -1,4 +1,5 @@
-// The registry of the Attention family's implementations. A new one is a file in backends/, which registers it.
+// The registry of the Attention family's implementations. A new implementation is a file in backends/ that registers
+// itself.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,18 +20,19 @@ namespace tbench::model {
 struct AttentionOperands {
   AttentionConfig config;
   double scale{};             // 1 / sqrt(head_dim)
-  at::Tensor q, k, v;         // those of an implementation that uses autograd require a gradient
+  at::Tensor q, k, v;         // require a gradient if the implementation uses autograd
   at::Tensor grad_o;          // undefined for a forward pass alone
-  at::Tensor mask;            // filled by prepare(), where one needs it: [seq_q, seq_kv] bool, true where a query sees
-  at::Tensor minus_infinity;  // the same: scalar on the device, in the operands' dtype
-  std::shared_ptr<const void> made{};  // whatever else prepare() makes, of the implementation's own type
+  at::Tensor mask;            // set by prepare() if needed: [seq_q, seq_kv] bool, true if the query sees the key
+  at::Tensor minus_infinity;  // set by prepare() if needed: scalar on the device, in the operands' dtype
+  std::shared_ptr<const void> made{};  // other data from prepare(), of the implementation's own type
 };
 
 /// The results of a forward pass.
 struct AttentionState {
   at::Tensor output;              // [batch, heads, seq_q, head_dim]
-  at::Tensor lse;                 // [batch, heads, seq_q or more] float, further extents 1; undefined where not given
-  std::vector<at::Tensor> saved;  // what else its backward reads
+  at::Tensor lse;                 // [batch, heads, seq_q or more, 1 ...] float; undefined if the implementation does
+                                  // not return it
+  std::vector<at::Tensor> saved;  // other tensors that the backward reads
 };
 
 struct AttentionGradients {
@@ -39,29 +41,30 @@ struct AttentionGradients {
 
 struct AttentionImpl {
   std::string name;
-  int order{};                        // of the list of implementations, and so of cases
-  std::vector<Precision> precisions;  // that it has GPU kernels for, and that change what they compute
-  bool has_deterministic_mode{};      // a backward with the same bits every time, on request
-  std::int64_t score_matrices{};      // [batch, heads, seq_q, seq_kv] matrices it holds at once, at the least
-  /// A part of the name of a kernel that each of its passes launches on a GPU; empty where it is made of general
-  /// operations.
+  int order{};                        // sort key in the list of implementations, and so of cases
+  std::vector<Precision> precisions;  // precisions in which it computes on a GPU; kTf32 only if that differs from kFp32
+  bool has_deterministic_mode{};      // whether its backward can be made bitwise reproducible
+  std::int64_t score_matrices{};      // smallest number of [batch, heads, seq_q, seq_kv] matrices that are held at once
+  /// Part of the name of a kernel that each of its passes launches on a GPU; empty if the implementation consists of
+  /// general operations.
   std::string_view kernel_mark{};
-  /// Returns why it does not support `config` on a device that exists and knows the precision. May be null.
+  /// Returns why the implementation does not support `config`, on a device that exists and supports the precision. May
+  /// be null.
   std::optional<std::string> (*unsupported_reason)(const AttentionConfig& config);
-  /// Adds to the operands what it needs made once. May be null.
+  /// Adds data to the operands that the implementation makes only once. May be null.
   void (*prepare)(AttentionOperands& operands);
-  /// Never synchronises. What a backward needs is kept only if there will be one.
+  /// Runs the forward pass. Keeps the tensors that a backward needs only if `for_backward`. Never synchronises.
   AttentionState (*forward)(const AttentionOperands& operands, bool for_backward);
   /// Computes the gradients from the state that forward() left. Never synchronises.
-  /// @param keep_state  the same state is used again
+  /// @param keep_state  whether the state will be used again
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
-  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // whether an OutputChecker watches the timed launches, as for implementations from plug-ins
 };
 
-/// All of them, in the order of attention_impl_names().
+/// Returns all implementations, in the order of attention_impl_names().
 [[nodiscard]] Registry<AttentionImpl>& attention_impls();
 
-/// For the backends that have no CPU kernel.
+/// Returns a reason if the device is a CPU, otherwise nullopt. For backends without a CPU kernel.
 [[nodiscard]] std::optional<std::string> cpu_refusal(const AttentionConfig& config);
 
 }  // namespace tbench::model

@@ -14,7 +14,7 @@
 namespace tbench::model {
 namespace {
 
-/// Some whole (batch, head) pairs at once, in float64.
+/// Computes the reference of some whole (batch, head) pairs at once, in float64.
 class ReferenceGroup {
  public:
   ReferenceGroup(const AttentionReferenceInput& input, std::int64_t first, std::int64_t count)
@@ -50,7 +50,7 @@ class ReferenceGroup {
   }
 
   void add_rows(std::int64_t first, std::int64_t count) {
-    // Keys after the block's last query are masked in all of its rows.
+    // With a causal mask, keys after the block's last query are masked in all rows.
     const bool knows_end = causal_ && !queries_.defined();
     const std::int64_t visible = knows_end ? first + count : k_.size(1);
     const at::Tensor q = q_.narrow(1, first, count), k = k_.narrow(1, 0, visible), v = v_.narrow(1, 0, visible);
@@ -83,7 +83,7 @@ class ReferenceGroup {
   std::int64_t block_elements_;
   at::Tensor q_, k_, v_, grad_o_;
   at::Tensor dk_, dv_;
-  std::vector<at::Tensor> o_, lse_, dq_, dq_of_rowsum_;  // block by block
+  std::vector<at::Tensor> o_, lse_, dq_, dq_of_rowsum_;  // results of the blocks
 };
 
 at::Tensor joined(const std::vector<AttentionReference>& groups, at::Tensor AttentionReference::*member) {

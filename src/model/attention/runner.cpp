@@ -18,7 +18,7 @@
 namespace tbench::model {
 namespace {
 
-/// The settings that hold for everything that is computed in a case.
+/// The settings of LibTorch for all computations of a case.
 class CaseScope {
  public:
   explicit CaseScope(const AttentionConfig& config)
@@ -32,7 +32,7 @@ class CaseScope {
   at::AutoGradMode with_graph_;
 };
 
-/// The row sums' logarithms without padding and trailing extents of 1.
+/// Returns the row sums' logarithms without padding and trailing extents of 1.
 at::Tensor plain_lse(const at::Tensor& lse, const AttentionShape& shape) {
   if (!lse.defined()) return {};
   return lse.detach().flatten(2).narrow(2, 0, shape.seq_q);
@@ -96,7 +96,8 @@ std::optional<std::string> AttentionRunner::changed_operand() const {
   return std::nullopt;
 }
 
-/// The first forward pass makes the workspaces that libraries keep, so that the second adds its state alone.
+/// Measures the memory of the forward pass's state. The first forward pass allocates the workspaces that libraries
+/// keep, so that the second adds only its state.
 void AttentionRunner::weigh_state() {
   const std::unique_ptr<MemoryProbe> probe =
       operands_.config.device == DeviceKind::kCuda ? make_cuda_memory_probe() : nullptr;
@@ -115,7 +116,7 @@ AttentionState AttentionRunner::forward(bool for_backward) const {
 
 void AttentionRunner::step(PhaseMarker* phases) {
   const CaseScope scope{operands_.config};
-  last_ = {};  // the allocator hands their memory out again
+  last_ = {};  // lets the allocator reuse their memory
   if (operands_.config.pass == AttentionPass::kBackward) {
     AttentionGradients gradients = impl_.backward(operands_, state_.value(), /*keep_state=*/true);
     mark_phase(phases);
@@ -130,7 +131,8 @@ void AttentionRunner::step(PhaseMarker* phases) {
   keep(&state, std::move(gradients));
 }
 
-/// @param state  null for a backward pass alone
+/// Keeps the results of a step of a watched implementation.
+/// @param state  state of the forward pass; null for a backward pass alone
 void AttentionRunner::keep(const AttentionState* state, AttentionGradients gradients) {
   if (!impl_.is_watched) return;
   last_ = {.o = state == nullptr ? at::Tensor{} : state->output.detach(),

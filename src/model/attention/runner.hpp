@@ -1,5 +1,5 @@
-// The tensors of one attention case and the pass over them: what a case of the Attention family
-// builds and launches. Its verification is verify.hpp.
+// The tensors of one attention case and its pass. A case of the Attention family builds and launches an
+// AttentionRunner; verify.hpp verifies it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,52 +15,55 @@
 
 namespace tbench::model {
 
-/// The results of a pass; undefined where it does not compute them, or where the implementation does not give them.
+/// The results of a pass. Tensors are undefined if the pass does not compute them or the implementation does not return
+/// them.
 struct AttentionOutputs {
   at::Tensor o;    // [batch, heads, seq_q, head_dim]
   at::Tensor lse;  // [batch, heads, seq_q]
   at::Tensor dq;   // [batch, heads, seq_q, head_dim]
   at::Tensor dk;   // [batch, heads, seq_kv, head_dim]
-  at::Tensor dv;   // as dk
+  at::Tensor dv;   // [batch, heads, seq_kv, head_dim]
 
   [[nodiscard]] std::vector<at::Tensor> all() const { return {o, lse, dq, dk, dv}; }
 };
 
-/// The order of AttentionOutputs::all().
+/// Indexes into AttentionOutputs::all().
 enum AttentionOutput : std::size_t { kO, kLse, kDq, kDk, kDv };
 
 class AttentionRunner {
  public:
-  /// Makes what make_attention_case() says of build(). Synchronises.
+  /// Makes the tensors that make_attention_case() describes for build(). Synchronises.
   AttentionRunner(const AttentionConfig& config, const AttentionImpl& impl);
 
-  /// One pass. Marks the end of the forward pass and of the backward, as far as it has them. Never synchronises.
+  /// Runs one pass. Marks the ends of the forward pass and of the backward, if the pass has them. Never synchronises.
   /// @param phases  may be null
   void step(PhaseMarker* phases = nullptr);
-  /// Runs everything that a step and what goes before it run, and hands over what came out; of a backward alone what a
-  /// second one from the same state gives, as all timed steps but the first are. That state is released: see restore().
+  /// Runs a step and, for a backward pass alone, the forward pass before it, and returns all results. A backward pass
+  /// alone runs twice from the same state, like the timed steps, and the second run's gradients are returned. Releases
+  /// the state of a backward pass alone: see restore().
   [[nodiscard]] AttentionOutputs outputs();
-  /// Returns what the last step of a watched implementation has computed; for a backward pass alone the gradients.
+  /// Returns the results of a watched implementation's last step; for a backward pass alone, only the gradients.
   [[nodiscard]] const AttentionOutputs& last_outputs() const { return last_; }
-  /// Makes the state that a backward pass alone starts from, after outputs() or for other operands.
+  /// Recomputes the state that a backward pass alone starts from. Needed after outputs() and after a change of
+  /// operands.
   void restore();
 
-  /// Gives the operands the values of another seed in place. The state that a backward pass alone starts from is
-  /// released: see restore().
+  /// Refills the operands in place with the values of a seed. Releases the state that a backward pass alone starts
+  /// from: see restore().
   void fill(std::uint64_t seed);
-  /// The name of an operand that is not what it was filled with, or nothing. Synchronises.
+  /// Returns the name of an operand whose values have changed since it was filled, or nullopt. Synchronises.
   [[nodiscard]] std::optional<std::string> changed_operand() const;
 
   [[nodiscard]] const AttentionOperands& operands() const { return operands_; }
-  /// Inputs: everything that was made for the pass; activations that a backward pass alone starts from; results that a
-  /// watched implementation keeps behind its step.
+  /// Returns the inputs, the activations that a backward pass alone starts from, and the results that a watched
+  /// implementation keeps after its step.
   [[nodiscard]] std::vector<LiveTensor> live_tensors() const;
-  /// See the counter of make_attention_case().
+  /// Returns the counter `held_bytes`, see make_attention_case().
   [[nodiscard]] std::optional<std::int64_t> held_bytes() const { return held_bytes_; }
 
  private:
   struct Filled {
-    at::Tensor q, k, v, grad_o;  // as AttentionOperands has them
+    at::Tensor q, k, v, grad_o;  // as in AttentionOperands
   };
   [[nodiscard]] Filled filled() const;
   void make_operands();
@@ -70,8 +73,8 @@ class AttentionRunner {
 
   const AttentionImpl& impl_;
   AttentionOperands operands_;
-  std::optional<AttentionState> state_;  // between steps: exactly for a backward pass alone
-  AttentionOutputs last_;                // of a watched implementation
+  std::optional<AttentionState> state_;  // set between steps only for a backward pass alone
+  AttentionOutputs last_;                // results of a watched implementation's last step
   std::optional<std::int64_t> held_bytes_;
 };
 

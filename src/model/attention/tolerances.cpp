@@ -10,42 +10,45 @@
 namespace tbench::model {
 namespace {
 
-// Errors of attention. With normal inputs scores s are normal, too. An error of a score moves p by that much of itself,
-// as a rounding of p does: let e be the relative error of p, independent from key to key. Then o = sum p v is off by
-// sum p e (v - o), which relative to o is e, whatever the number of keys: both are sums with the weights p. Weighted by
-// p^2 ~ exp(2 s), as these errors are, scores have a mean of 2, and s^2 has a mean of 5; the largest is z. What makes
-// e, in unit round-offs u of the type that products are stored in, each rounding uniform within u at most:
-//   16 bit  A score is exact but for its sum. Where operations are single it is stored twice, u s each; p and the
-//           result are stored once. The gradients of scores have dP, its difference, and their product with the scale
-//           besides.
-//   tf32    Each product's inputs are rounded to 11 bits or cut off (see gemm/verify.cpp): a score is off by 0.64 u,
-//           and smaller by 1.5 u of itself; so are the results of the other products.
-//   fp32    A score's sum rounds d partial sums, which grow to s: u^2 d / 3 (s^2 / 3 + 1 / 6) is the variance. exp()
-//           has the rounding of its argument and two of its own; a row's sum n / 9; the sum over n keys, or queries,
-//           n / 6; the sum of dP d / 6.
-// The norm of all takes the means, an element or a row the largest score, and is relative to the rms of its row, of few
-// elements of which Student's distribution says how small it is by chance. The constants that follow from this, sqrt(12
-// / 3) = 2.0 for o and sqrt(17 / 3) = 2.4 for dq in 16 bits, are what the least exact implementations show: 2.0 and 2.3
-// (CPU), 1.6 and 2.1 (H200). In float32 naive shows three quarters of it on an H200. An implementation that makes a
-// product of three TF32 ones (sdpa_efficient) shows up to 1.4, where few keys and dimensions leave little else, and
-// compiled sums up to 1.2: kOtherProducts of it are allowed.
+// Errors of attention. With normal inputs, scores s are normal, too. An absolute error of a score is a relative error
+// of p, as is a rounding of p. Let e be the relative error of p, independent from key to key. Then the error of o = sum
+// p v is sum p e (v - o). Relative to o it is e, whatever the number of keys, since both are sums with the weights p.
+// These errors are weighted by p^2 ~ exp(2 s); with this weight, s has a mean of 2 and s^2 a mean of 5. The largest
+// score is z. The contributions to e follow, in unit round-offs u of the type in which products are stored; each
+// rounding is uniform within u:
+//   16 bit  A score's only error comes from its float32 sum. Implementations of single operations store it twice, with
+//           an error of u s each, and p and the result once. Gradients of scores also store dP, its difference from the
+//           row sum, and their product with the scale.
+//   tf32    Each product's inputs are rounded or truncated to 11 bits (see gemm/verify.cpp): a score is off by 0.64 u,
+//           and smaller by 1.5 u of itself. The results of other products have the same errors.
+//   fp32    A score's sum rounds d partial sums, which grow to s; the variance of this error is u^2 d / 3 (s^2 / 3 + 1
+//           / 6). exp() has the rounding of its argument and two of its own. Further variances, in u^2: n / 9 for a
+//           row's sum, n / 6 for the sum over n keys or queries, d / 6 for the sum of dP.
+// The tolerance of a whole tensor's norm uses the mean of s^2. The tolerances of elements and rows use the largest
+// score and are relative to the row's rms. In a row of few elements, the rms may be small by chance; Student's
+// distribution bounds this. In 16 bits, the resulting constants are sqrt(12 / 3) = 2.0 for o and sqrt(17 / 3) = 2.4 for
+// dq. The least exact implementations reach them: 2.0 and 2.3 (CPU), 1.6 and 2.1 (H200). In float32 on an H200, naive
+// reaches three quarters of the constants. sdpa_efficient, which makes one product from three TF32 products, reaches up
+// to 1.4 times the constants, for few keys and dimensions, and the sums of compiled reach up to 1.2 times; the
+// tolerances are therefore multiplied by kOtherProducts.
 //
-// Under a causal mask row i is about 1 / sqrt(i) as large: ln(n)^2 / (pi^2 / 6) rows make the norm, not n.
+// Under a causal mask, the size of row i is proportional to 1 / sqrt(i), so the norm has the fluctuation of ln(n)^2 /
+// (pi^2 / 6) rows instead of n.
 constexpr double kMeanSquareScore = 5.0;
 constexpr double kTf32Scatter = 0.64, kTf32Shrinkage = 1.5;
-constexpr double kOtherProducts = 2.0;  // of float32
-// o, lse, dq, dk and dv share the budget, each half for elements, half for norms and rows.
+constexpr double kOtherProducts = 2.0;  // factor of all float32 tolerances
+// o, lse, dq, dk and dv share the budget equally; half of each share is for elements, half for norms and rows.
 constexpr double kResults = 5.0;
 constexpr double kBudget = kVerificationBudget / kResults / 2.0;
-// The errors p e of a row come from at least so many keys, each of which shows in every element.
+// The smallest number of keys from which the errors p e of a row come. Each key's error affects every element of the
+// row.
 constexpr double kKeysOfARow = 4.0;
-// dP - rowsum(grad_o o) is zero for a query that sees one key, and of n keys' p and dP, has 1 - 1 / n of the variance
-// of dP. With two the rounding of dP shows twice as much, and so on.
+// dP - rowsum(grad_o o) is zero for a query that sees one key. With n keys, its variance is 1 - 1 / n of the variance
+// of dP, so the relative error from rounding dP grows for few keys: for two keys, its square doubles.
 constexpr double kFewKeys = 2.0;
-// The error of lse of 16-bit inputs: the error of float32 sums, with an exp() that need not be better than a quarter of
-// what float16 shows.
+// The additional error of lse for 16-bit inputs: an exp() may have a quarter of float16's roundoff.
 constexpr double kShortExp = 0x1p-13;
-constexpr double kLogRoundings = 8.0;  // of lse itself: exp, log, and a change of their base
+constexpr double kLogRoundings = 8.0;  // roundings of lse itself: exp, log, and a change of their base
 constexpr double kFloatUnit = unit_roundoff(Precision::kFp32);
 
 struct Extents {
@@ -53,14 +56,15 @@ struct Extents {
   bool causal;
 };
 
-/// Mean squares of relative errors, in u^2.
+/// Mean squares of relative errors, in units of u^2.
 struct ErrorSquares {
-  double value;     // o and dv
-  double gradient;  // dq and dk
+  double value;     // mean square for o and dv
+  double gradient;  // mean square for dq and dk
 };
 
-/// @param score_square  of which scores: mean or largest
-/// @param terms         of the sum that makes the result
+/// Returns the mean squares of the errors that the comment above derives.
+/// @param score_square  square of a score, the mean or the largest one
+/// @param terms         number of terms of the sum that is the result
 ErrorSquares error_squares(Precision precision, const Extents& extents, double score_square, double terms) {
   constexpr double kRounding = kRoundingRms * kRoundingRms;
   if (precision == Precision::kTf32) {
@@ -77,7 +81,7 @@ ErrorSquares error_squares(Precision precision, const Extents& extents, double s
   return {.value = kRounding * (2.0 * score_square + 2.0), .gradient = kRounding * (2.0 * score_square + 7.0)};
 }
 
-/// The tolerance of a result that has `rows` rows per pair, each element a sum of `terms` terms.
+/// Returns the tolerance of a result with `rows` rows per pair, each of whose elements is a sum of `terms` terms.
 Tolerance result_tolerance(Precision precision, const Extents& extents, double rows, double terms,
                            double ErrorSquares::*of) {
   const double unit = unit_roundoff(precision) * (precision == Precision::kFp32 ? kOtherProducts : 1.0);
@@ -99,7 +103,7 @@ Tolerance result_tolerance(Precision precision, const Extents& extents, double r
   return tolerance;
 }
 
-/// dq and dk: what the difference of two numbers near each other adds.
+/// Returns the tolerance of dq or dk: adds the error of the difference of two similar numbers to `result`.
 Tolerance score_gradient_tolerance(Tolerance result, const Extents& extents, double absolute) {
   result.absolute = absolute;
   result.of_norm *= 1.0 + kFewKeys / extents.seq_kv;
@@ -108,9 +112,10 @@ Tolerance score_gradient_tolerance(Tolerance result, const Extents& extents, dou
   return result;
 }
 
-/// The error of rowsum(grad_o o), or of the dP next to it, relative to ||grad_o o||, times an element of p k or q
-/// relative to its rms; two normal values, whose product exceeds t with exp(-t). In 16 bits o is stored, and single
-/// operations also store dP and p dP. In float32 rowsum and dP are sums of d terms, in TF32 one of them is a product.
+/// Returns the bound on the error of rowsum(grad_o o), or of the dP that it is subtracted from, relative to ||grad_o
+/// o||, times an element of p k or q relative to its rms. These are two normal values, whose product exceeds t with a
+/// probability of exp(-t). In 16 bits, o is stored, and implementations of single operations also store dP and p dP. In
+/// float32, rowsum and dP are sums of d terms; in TF32, dP is a TF32 product.
 double rowsum_error(Precision precision, const Extents& extents) {
   const double count = extents.pairs * std::max(extents.seq_q, extents.seq_kv) * extents.head_dim;
   const double z = sum_bound(count, kBudget);
@@ -122,8 +127,8 @@ double rowsum_error(Precision precision, const Extents& extents) {
   return in_float + unit * std::sqrt(3.0) * kRoundingRms * z * z / 2.0;
 }
 
-/// The tolerance of lse, which follows the largest scores of a row and is off by as much as they are; its sum has n /
-/// 9.
+/// Returns the tolerance of lse, which has the error of a row's largest scores; its sum over n keys adds a variance of
+/// n / 9.
 Tolerance lse_tolerance(Precision precision, const Extents& extents) {
   const double count = extents.pairs * extents.seq_q;
   const double z = sum_bound(count, kBudget);
@@ -151,7 +156,7 @@ AttentionTolerances attention_tolerances(Precision precision, const AttentionSha
   const auto result = [&](double rows, double terms, double ErrorSquares::*of) {
     return result_tolerance(precision, extents, rows, terms, of);
   };
-  // A key's gradient adds up the errors of its queries, each of which is p times the error of a rowsum.
+  // A key's gradient is a sum over queries; each query contributes p times the error of its rowsum.
   const double queries = extents.causal ? 1.0 : std::sqrt(extents.seq_q);
   const double of_keys = of_rowsum * std::sqrt(std::numbers::e) * queries / extents.seq_kv;
   return {

@@ -24,14 +24,15 @@
 namespace tbench::model {
 namespace {
 
-// Scores compared with float64 at most, beyond one pair. An H200 does so many, forward and backward, in about 0.1 s
-// (its float64 products run at 60 TFLOP/s), one core of a CPU in about 1 s.
+// The largest number of scores compared with float64; one pair is always compared. An H200 computes the reference of
+// this number, forward and backward, in about 0.1 s (its float64 products run at 60 TFLOP/s), and one CPU core in about
+// 1 s.
 constexpr std::int64_t kGpuComparedScores = std::int64_t{1} << 28;
 constexpr std::int64_t kCpuComparedScores = std::int64_t{1} << 24;
-/// The share for queries of all pairs: a quarter as many.
+/// The divisor of these numbers for the queries of all pairs.
 constexpr std::int64_t kShareOfQueries = 4;
-// Scores of the pairs that are compared as a whole for the hidden rows of dk and dv, in all launches together; of at
-// least so many launches.
+// The number of scores, over all launches, of pairs whose whole reference is computed for the hidden rows of dk and dv;
+// and the smallest number of launches for which it is computed.
 constexpr std::int64_t kGpuPairScores = std::int64_t{1} << 31;
 constexpr std::int64_t kCpuPairScores = std::int64_t{1} << 25;
 constexpr std::int64_t kMinPairLaunches = 8;
@@ -40,8 +41,8 @@ std::int64_t compared_scores(const AttentionConfig& config) {
   return config.device == DeviceKind::kCuda ? kGpuComparedScores : kCpuComparedScores;
 }
 
-/// Overwrites with NaN what a pass left, so that the allocator hands out NaN to the next pass of the same sizes, and
-/// what that does not write is seen.
+/// Overwrites a pass's results with NaN. The allocator gives this memory to the next pass of the same sizes, so
+/// elements that the next pass does not write are found.
 void poison(const AttentionOutputs& outputs) {
   const at::NoGradGuard no_grad;
   for (at::Tensor tensor : {outputs.o, outputs.lse, outputs.dq, outputs.dk, outputs.dv}) {
@@ -49,7 +50,7 @@ void poison(const AttentionOutputs& outputs) {
   }
 }
 
-/// Compares the chosen (batch, head) pairs with float64; all others must be finite.
+/// Compares the chosen (batch, head) pairs with float64; all elements of other pairs must be finite.
 class PairComparison {
  public:
   PairComparison(const AttentionRunner& runner, std::vector<std::int64_t> chosen)
@@ -69,7 +70,7 @@ class PairComparison {
   void add(const std::string& name, const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
            const at::Tensor& row_allowance = {}) {
     if (!partial()) {
-      // Under the tensors' own shape, so that an index in a message is theirs.
+      // Uses the tensor's own shape, so that messages have the tensor's indexes.
       const AttentionShape& shape = operands_.config.shape;
       comparison_.add(name, actual, expected.unflatten(0, {shape.batch, shape.heads}), tolerance, row_allowance);
       return;
@@ -82,7 +83,7 @@ class PairComparison {
     comparison_.add(fmt::format("elements of {} that are not finite", name), odd, at::zeros_like(odd), {});
   }
 
-  /// Compares o of evenly spaced queries of every pair, where not all pairs are compared: the seed chooses the first
+  /// Compares o for evenly spaced queries of every pair, if not all pairs are compared; `choice` determines the first
   /// query.
   void add_queries_of_all(const at::Tensor& o, Tolerance tolerance, std::uint64_t choice) {
     if (!partial() || o.sizes() != operands_.q.sizes()) return;
@@ -104,12 +105,12 @@ class PairComparison {
       if (shape.causal) scores.masked_fill_(hidden, -std::numeric_limits<double>::infinity());
       expected.push_back(at::bmm(at::softmax(scores, -1), of_pair(v)));
     }
-    tolerance.of_norm = std::numeric_limits<double>::infinity();  // that of whole pairs
+    tolerance.of_norm = std::numeric_limits<double>::infinity();  // compared only for whole pairs
     comparison_.add(fmt::format("o of queries {} + {} i of all pairs", first, query_step_),
                     queries(o.detach().flatten(0, 1)), at::cat(expected), tolerance);
   }
 
-  /// The chosen ones of [pairs, ...].
+  /// Returns the chosen pairs of a tensor [pairs, ...].
   [[nodiscard]] at::Tensor of_pairs(const at::Tensor& all) const { return all.index_select(0, index_); }
 
   [[nodiscard]] Verification finish() {
@@ -130,7 +131,7 @@ class PairComparison {
     return tensor.detach().flatten(0, 1).index_select(0, index_);
   }
 
-  /// Returns the shape of a reference of all pairs, without its data.
+  /// Returns a tensor without data that has the shape of a reference of all pairs.
   [[nodiscard]] at::Tensor shape_of_all(const at::Tensor& expected) const {
     std::vector<std::int64_t> sizes = expected.sizes().vec();
     sizes.front() = operands_.config.shape.heads;
@@ -149,7 +150,7 @@ class PairComparison {
 
 namespace {
 
-/// Hidden rows of one pair of batch and head, and what they should be.
+/// Hidden rows of one (batch, head) pair, and their reference.
 class HiddenPair {
  public:
   HiddenPair(const AttentionOperands& operands, const HiddenRows& hidden) : operands_{operands}, hidden_{hidden} {}
@@ -163,17 +164,17 @@ class HiddenPair {
 
   [[nodiscard]] AttentionReference whole_reference() const { return reference({}); }
 
-  /// Everything but dk and dv, of the rows of o and dq, which are the same.
+  /// Returns the reference of the hidden rows of o, lse and dq, which have the same indexes. dk and dv are not usable.
   [[nodiscard]] AttentionReference rows_reference() const {
     return reference(places(hidden_.rows[kO].defined() ? kO : kDq));
   }
 
-  /// Adds the rows of an output, if there is one.
-  /// @param expected  [n, columns]; of dk and dv all rows of the pair
+  /// Adds the rows of an output, if the output exists.
+  /// @param expected  [n, columns]; for dk and dv, all rows of the pair
   void add(Comparison& comparison, AttentionOutput output, const char* name, const at::Tensor& expected,
            Tolerance tolerance, const at::Tensor& row_allowance = {}) const {
     if (!hidden_.values[output].defined()) return;
-    tolerance.of_norm = std::numeric_limits<double>::infinity();  // that of a whole pair
+    tolerance.of_norm = std::numeric_limits<double>::infinity();  // compared only for whole pairs
     const bool is_of_keys = output == kDk || output == kDv;
     const at::Tensor rows = is_of_keys ? expected.index_select(0, places(output)) : expected;
     std::string text = fmt::format("rows of {} of {}", name, hidden_.launch);
@@ -185,7 +186,7 @@ class HiddenPair {
   }
 
  private:
-  /// Returns where an output's rows lie in the pair.
+  /// Returns the positions of an output's hidden rows within the pair.
   [[nodiscard]] at::Tensor places(AttentionOutput output) const {
     const AttentionShape& shape = operands_.config.shape;
     const bool is_of_keys = output == kDk || output == kDv;
@@ -220,7 +221,7 @@ std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int
   std::iota(pairs.begin(), pairs.end(), std::int64_t{0});
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(1, budget / (shape.seq_q * shape.seq_kv)));
   if (count >= pairs.size()) return pairs;
-  // The last stays; the first of the others, shuffled, join it.
+  // Takes the last pair, and the first of the other pairs after a partial shuffle.
   std::mt19937_64 random{config.seed};
   for (std::size_t i = 0; i + 1 < count; ++i) std::swap(pairs[i], pairs[i + random() % (pairs.size() - 1 - i)]);
   pairs[count - 1] = std::exchange(pairs.back(), pairs[count - 1]);

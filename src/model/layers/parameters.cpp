@@ -35,7 +35,7 @@ std::int64_t rounded_up(std::int64_t count, std::int64_t multiple) {
 }
 
 /// Fills tensors by inverse transform sampling: uniform values of the distribution function inside the truncation, then
-/// its inverse. Scaling and clamping are one multi-tensor operation each.
+/// its inverse. Scaling and clamping are multi-tensor operations.
 void fill_truncated_normal(const std::vector<at::Tensor>& tensors, const std::vector<double>& standard_deviations,
                            const std::vector<std::uint64_t>& seeds) {
   if (tensors.empty()) return;

@@ -1,6 +1,6 @@
 // The transformer's weights by role, as the layers take them, and its parameters' names, storage, gradients and seeded
 // initialisation. Names come from the course's state dict and do not depend on the storage: an implementation may keep
-// whether q, k and v share a leaf of a layer in one tensor.
+// q, k and v of a layer in one tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -68,7 +68,7 @@ struct NamedParameter {
   std::string name;
   at::Tensor value;          // shares the leaf's storage; without autograd
   std::size_t leaf{};        // index into leaves()
-  std::int64_t first_row{};  // of the leaf
+  std::int64_t first_row{};  // the parameter's first row in the leaf
 };
 
 /// Returns the parameter's rows of a tensor of its leaf's shape, such as the leaf's gradient or a moment.
@@ -118,7 +118,7 @@ class Parameters {
   void assemble(std::int64_t num_layers, const ParameterLayout& layout);
 
   std::vector<NamedParameter> named_;
-  std::vector<Kind> kinds_;  // of named_
+  std::vector<Kind> kinds_;  // kinds of the parameters in named_
   std::vector<at::Tensor> leaves_;
   at::Tensor whole_;
   std::vector<std::int64_t> begins_;  // first elements of the leaves in whole_

@@ -1,4 +1,4 @@
-// The part of a training step that only several ranks have: the interface. model/data_parallel/ implements it.
+// Interface of the gradient synchronization between ranks in a training step. model/data_parallel/ implements it.
 #pragma once
 
 #include <cstdint>
@@ -6,24 +6,25 @@
 
 namespace tbench::model {
 
-/// The gradient synchronization of one trainer, whose step calls it. All ranks make the same calls, in the same order.
-/// None synchronises the host with a GPU.
+/// The gradient synchronization of one trainer; the trainer's step calls it. All ranks make the same calls in the same
+/// order. No call synchronises the host with a GPU.
 class GradientSync {
  public:
   virtual ~GradientSync() = default;
 
-  /// Before the forward pass: gives up what is left of the step before.
+  /// Releases the previous step's remaining tensors. Called before the forward pass.
   virtual void begin_step() {}
-  /// Runs `backward`, which gives every leaf its gradient, and has the optimizer find the mean over all ranks.
+  /// Runs `backward`, which sets the gradient of every leaf, and provides the mean over all ranks to the optimizer.
   virtual void average(const std::function<void()>& backward) = 0;
-  /// Behind the optimizer: whatever it left to the other ranks.
+  /// Exchanges parameters that other ranks have updated, if there are any. Called after the optimizer.
   virtual void share_parameters() {}
 
-  /// For a check, behind a step: makes the mean the gradient of every leaf, where a step leaves a part of it alone.
+  /// Sets the mean as the gradient of every leaf, for a check after a step. Needed where a step provides only a rank's
+  /// share of it.
   virtual void show_gradients() {}
-  /// Bytes of what a rank gives to collective operations in a step.
+  /// Returns the bytes that a rank passes to collective operations in a step.
   [[nodiscard]] virtual std::int64_t step_bytes() const = 0;
-  /// Bytes of the buffers that it keeps.
+  /// Returns the bytes of the buffers that this object keeps.
   [[nodiscard]] virtual std::int64_t held_bytes() const = 0;
 };
 

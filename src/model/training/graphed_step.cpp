@@ -24,7 +24,7 @@ namespace allocator = c10::cuda::CUDACachingAllocator;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// The same elements, without a share in their memory.
+/// Returns a view of the elements that does not share ownership of their memory.
 at::Tensor view_of(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   return at::from_blob(tensor.data_ptr(), tensor.sizes(), tensor.strides(), tensor.options().requires_grad(false));
@@ -38,7 +38,7 @@ void fill_with_nan(const at::Tensor& tensor) {
 
 }  // namespace
 
-/// One capture, phase by phase: the trainer's marks are where one graph ends and the next begins.
+/// One capture, phase by phase: at each of the trainer's marks, one graph ends and the next begins.
 class GraphedStep::Capture final : public PhaseMarker {
  public:
   Capture(GraphedStep& owner, PhaseMarker* phases)
@@ -77,7 +77,7 @@ class GraphedStep::Capture final : public PhaseMarker {
     is_open_ = true;
   }
 
-  /// CUDAGraph ends no capture that failed, and keeps its memory.
+  /// Ends a failed capture and frees its memory, which CUDAGraph does not do.
   void abandon() noexcept {
     outputs_ = {};
     if (is_open_) {
@@ -92,7 +92,7 @@ class GraphedStep::Capture final : public PhaseMarker {
         allocator::releasePool(owner_.stream_.device_index(), pool_);
       }
       owner_.discard();
-    } catch (const std::exception&) {  // the reason why there is no graph is told, not what it left behind
+    } catch (const std::exception&) {  // only the reason why the capture failed is reported
     }
   }
 
@@ -108,7 +108,7 @@ void GraphedStep::capture(PhaseMarker* phases) {
   discard();
   c10::cuda::device_synchronize();
   const auto begin = std::chrono::steady_clock::now();
-  // The workspace of cuBLAS has to come from the graphs' memory.
+  // cuBLAS's workspace must be allocated from the graphs' memory.
   at::cuda::clearCublasWorkspaces();
   Capture{*this, phases}.run();
   capture_time_ = Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};

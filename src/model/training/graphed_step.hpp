@@ -1,5 +1,5 @@
-// A training step as CUDA graphs, one per phase, so that the phases can be timed as ever: captured once, replayed
-// since.
+// A training step as CUDA graphs that are captured once and then replayed. There is one graph per phase, so that phases
+// can be timed as in a plain step.
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>
@@ -13,26 +13,29 @@
 
 namespace tbench::model {
 
-/// The graphs share a memory pool of their own, which lives as long as they do: what forward keeps for backward lies
-/// there at the addresses that backward was captured with. Clearing cuBLAS's workspaces takes none from a live graph.
+/// The graphs share their own memory pool, which lives as long as they do. Tensors that forward keeps for backward lie
+/// in this pool, at the addresses that backward was captured with. Clearing cuBLAS's workspaces does not affect a live
+/// graph.
 ///
-/// Not in CUDAGraph's own replay(): it sets the states of random generators, which no step here reads.
+/// Replays do not use CUDAGraph::replay(), which also sets the states of random generators; no step here reads these.
 class GraphedStep {
  public:
-  /// @param trainer  has made steps before: what is loaded or chosen at the first cannot be captured. Outlives this.
+  /// @param trainer  must have made a step before, since libraries that are loaded, and algorithms that are chosen, in
+  ///                 a first step cannot be captured; must outlive this object
   explicit GraphedStep(Trainer& trainer) : trainer_{trainer}, stream_{c10::cuda::getStreamFromPool()} {}
 
-  /// Enqueues one step on the current stream. Captures it before, where there is none: then the capture makes the
-  /// marks, and the call synchronises. Gradients are set as Trainer::step() sets them, at the capture alone.
+  /// Enqueues one step on the current stream. If there are no graphs, captures the step first; then the capture marks
+  /// the phases, and the call synchronises. Only the capture sets the leaves' gradients, as Trainer::step() does.
   /// @param phases  may be null
-  /// @throws  Unsupported  with the reason for which the step cannot be captured; OutOfMemory's causes pass through
+  /// @throws  Unsupported  with the reason why the step cannot be captured; c10::OutOfMemoryError passes through
   void launch(PhaseMarker* phases);
-  /// The same for a check: whatever the step is to compute is NaN before it, and shown behind it.
+  /// Runs a step for a check: fills logits, loss and gradients with NaN before it, and returns outputs and sets
+  /// gradients after it.
   void run(StepOutputs& outputs);
   /// Frees the graphs and their memory.
   void discard();
 
-  /// Host time of the last capture, instantiation included.
+  /// Returns the host time of the last capture, instantiation included.
   [[nodiscard]] Seconds capture_time() const { return capture_time_; }
 
  private:
@@ -43,9 +46,9 @@ class GraphedStep {
   void show_gradients() const;
 
   Trainer& trainer_;
-  c10::cuda::CUDAStream stream_;  // of the capture
+  c10::cuda::CUDAStream stream_;  // stream of the capture
   std::vector<std::unique_ptr<at::cuda::CUDAGraph>> graphs_;
-  // Views of the pool: logits and loss are whole when the first phase has run, later ones may write over them.
+  // Views of the pool. Logits and loss are valid after the first phase; later phases may overwrite them.
   StepOutputs outputs_;
   std::vector<at::Tensor> gradients_;
   Seconds capture_time_;

@@ -86,7 +86,7 @@ class ModelCase final : public TorchCase {
   ModelConfig config_;
   const ModelImpl& impl_;
   std::optional<Trainer> trainer_;
-  std::optional<GraphedStep> graphed_;  // of the trainer
+  std::optional<GraphedStep> graphed_;  // refers to trainer_
 };
 
 std::map<std::string, double> ModelCase::counters() {

@@ -1,5 +1,5 @@
-// The registry of the model's implementations: which variant of every layer each one takes, or its own passes. A new
-// one is a file in implementations/, which registers it.
+// The registry of the model's implementations: each has a variant of every layer, or its own passes. A new
+// implementation is a file in implementations/ that registers itself.
 #pragma once
 
 #include <memory>
@@ -16,27 +16,28 @@
 
 namespace tbench::model {
 
-/// An implementation has `ops`, and autograd makes its backward pass, or else `make_passes`.
+/// An implementation of the model. It has either `ops`, for which autograd makes the backward pass, or `make_passes`.
 struct ModelImpl {
   std::string name;
-  int order{};  // of model_impl_names(), and so of cases
+  int order{};  // sort key in model_impl_names(), and so of cases
   LayerOps ops{};
   std::unique_ptr<ModelPasses> (*make_passes)(const PassesInputs& inputs){};
   ParameterLayout layout;
   AdamWVariant optimizer{};
-  /// Returns why the implementation does not support `config` on a device that exists and knows the precision. May be
-  /// null.
+  /// Returns why the implementation does not support `config`, on a device that exists and supports the precision. May
+  /// be null.
   std::optional<std::string> (*unsupported_reason)(const ModelConfig& config);
 };
 
-/// All of them, in the order of model_impl_names().
+/// Returns all implementations, in the order of model_impl_names().
 [[nodiscard]] Registry<ModelImpl>& model_impls();
 
-/// Returns the implementation that the case names.
+/// Returns the implementation `config.impl`.
 /// @throws  UsageError  as make_model_case()
 [[nodiscard]] const ModelImpl& checked_model_impl(const ModelConfig& config);
 
-/// Returns why our attention kernels do not support the model, or nothing: for implementations that call them.
+/// Returns why our attention kernels do not support the model, or nullopt if they do. For implementations that call
+/// these kernels.
 [[nodiscard]] std::optional<std::string> flash_attention_refusal(const ModelConfig& config);
 
 }  // namespace tbench::model

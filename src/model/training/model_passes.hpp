@@ -1,4 +1,5 @@
-// A model's passes where autograd does not make them: written out by hand (impl:fused) or compiled ahead of time.
+// Interface of a model's passes without autograd: written by hand (impl:fused) or compiled ahead of time
+// (impl:compiled).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,56 +16,56 @@
 
 namespace tbench::model {
 
-/// The results of a step, which a timed step gives back at once.
+/// The results of a step; a timed step releases them immediately.
 struct StepOutputs {
-  at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
-  at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
+  at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, without an autograd graph
+  at::Tensor loss;    // scalar, not scaled, without an autograd graph; undefined after a forward pass alone
 };
 
-/// Bytes that passes hold for as long as they live.
+/// Bytes that passes hold as long as they live.
 struct HeldBytes {
   std::int64_t copies{};
-  std::int64_t gradients{};    // those that there are at the peak
-  std::int64_t activations{};  // whatever else the plan holds, temporaries too
-  std::int64_t workspaces{};   // and tables
+  std::int64_t gradients{};    // gradients that are live at the peak
+  std::int64_t activations{};  // all other planned memory, temporaries included
+  std::int64_t workspaces{};   // workspaces and tables
   [[nodiscard]] std::int64_t total() const { return copies + gradients + activations + workspaces; }
 };
 
-/// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream, by at most
-/// so many blocks, each of which takes a multiprocessor to itself.
+/// Updates leaves on the current stream. Their gradients must be complete, and the step must not read their values any
+/// more. Uses at most `max_blocks` CTAs, each of which occupies a whole SM.
 using UpdateHook = std::function<void(std::span<const std::size_t> leaves, int max_blocks)>;
 
-/// The passes of one case: made once, called every step. Calls enqueue on the current stream and never synchronise;
-/// from the second on they can be captured.
+/// The passes of one case, made once and called in every step. Calls enqueue on the current stream and never
+/// synchronise; all but the first can be captured.
 class ModelPasses {
  public:
   virtual ~ModelPasses() = default;
 
-  /// The forward pass alone. What it returns is valid until the next call of any pass.
+  /// Runs the forward pass alone. The result is valid until the next call of any pass.
   /// @param tokens  [batch, context] int64
   /// @return        logits [batch, context, vocab_size]
   virtual at::Tensor logits(const at::Tensor& tokens) = 0;
-  /// Forward pass and loss, with whatever backward() needs kept.
+  /// Runs the forward pass and the loss, and keeps the tensors that backward() needs.
   virtual StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) = 0;
-  /// Gradients of the last loss, times the loss scale, as the grad of every leaf; what was there is overwritten.
-  /// @param update  of this step alone: may be called on a stream beside the current one, which waits for it in the
-  ///                end, with each leaf once at the most; the caller updates the others. Empty: nothing is updated
+  /// Sets the grad of every leaf to the gradient of the last loss, times the loss scale. Overwrites old gradients.
+  /// @param update  update hook for this step; if empty, no leaf is updated. May be called on another stream, for which
+  ///                the current stream waits in the end, and at most once per leaf; the caller updates all other leaves
   virtual void backward(const UpdateHook& update) = 0;
-  /// Tells the passes that parameters were given new values, and not by the optimizer.
+  /// Notifies the passes that parameters have new values that do not come from the optimizer.
   virtual void parameters_changed() = 0;
 
-  /// In a training step a 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes
-  /// read the leaves.
+  /// In a training step, returns a 16-bit copy of each leaf, which the optimizer must keep up to date. Returns an empty
+  /// vector if the passes read the leaves.
   [[nodiscard]] virtual const std::vector<at::Tensor>& copies() const = 0;
-  /// Nothing where a step allocates what it needs.
+  /// Returns the held bytes, or nullopt if steps allocate their memory.
   [[nodiscard]] virtual std::optional<HeldBytes> held_bytes() const = 0;
 };
 
-/// The inputs that passes are made from.
+/// The arguments of ModelImpl::make_passes.
 struct PassesInputs {
   const ModelConfig& config;
-  Parameters& parameters;  // outlive the passes; initialised after they are made
-  at::Tensor loss_scale;   // float scalar on the device, read in every step; undefined: 1
+  Parameters& parameters;  // must outlive the passes; initialised after the passes are made
+  at::Tensor loss_scale;   // float scalar on the device, read in every step; undefined for a scale of 1
 };
 
 }  // namespace tbench::model

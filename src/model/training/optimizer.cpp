@@ -59,7 +59,7 @@ AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOpti
   }
   if (parameters_.empty()) return;
   if (variant_ == AdamWVariant::kForeachOnDevice) {
-    // 1 - beta2 = 0.001 takes the digits that float32 does not have.
+    // The count is float64, since 1 - beta2 = 0.001 would lose too many digits in float32.
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kDouble).requires_grad(false));
   }
   if (variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kFusedKernel) {
@@ -213,7 +213,7 @@ void AdamW::ChunkedStep::finish() {
   optimizer_.update(std::exchange(left_, {}), {}, /*max_blocks=*/{});
 }
 
-/// Once a step, on the stream of its first part.
+/// Counts the step once, on the stream of its first part.
 void AdamW::ChunkedStep::count() {
   if (std::exchange(is_counted_, true)) return;
   const at::NoGradGuard no_grad;
@@ -234,8 +234,8 @@ std::int64_t AdamW::state_bytes() const {
 }
 
 at::Tensor adamw_first_step(const at::Tensor& parameter, const at::Tensor& gradient, const AdamWOptions& options) {
-  // With both moments zero before, the bias corrections cancel: m / (1 - beta1) = g and v / (1 - beta2) = g^2. The
-  // parameter is rounded but once.
+  // Since both moments are zero before the step, the bias corrections cancel: m / (1 - beta1) = g and v / (1 - beta2) =
+  // g^2. The parameter is rounded only once.
   const at::Tensor decay = parameter.mul(options.learning_rate * options.weight_decay);
   return parameter.sub(decay.addcdiv_(gradient, gradient.abs().add_(options.epsilon), options.learning_rate));
 }

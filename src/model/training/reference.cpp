@@ -21,10 +21,10 @@ at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors
                constants);
 }
 
-/// Row `row` of a batch, itself a batch.
+/// Returns row `row` of a batch, as a batch of one row.
 at::Tensor row_of(const at::Tensor& batch, std::int64_t row) { return batch.narrow(0, row, 1); }
 
-/// The rows of a batch from `first` on, as many as are run together.
+/// Returns `count` rows of a batch from `first` on, or as many as there are.
 at::Tensor rows_of(const at::Tensor& batch, std::int64_t first, std::int64_t count) {
   return batch.narrow(0, first, std::min(count, batch.size(0) - first));
 }
@@ -33,12 +33,12 @@ void add_to(at::Tensor& sum, const at::Tensor& term) { sum = sum.defined() ? sum
 
 }  // namespace
 
-// Alive at once in backward, in elements of the reference's dtype: of the scores what is masked, its exponentials and
-// the quotients, and as many gradients; some twenty of the stream's width from norms, projections and RoPE; gate, its
-// sigmoid, both products, up, and two gradients.
+// The constants count the tensors that are live at once in backward, in the reference's dtype. Scores: masked scores,
+// exponentials, quotients, and three gradients. Residual stream's width: some twenty from norms, projections and RoPE.
+// Hidden width: gate, its sigmoid, both products, up, and two gradients.
 std::int64_t rows_together(const ModelConfig& config, at::ScalarType dtype) {
   constexpr std::int64_t kScores = 6, kStreams = 20, kHidden = 7;
-  constexpr std::int64_t kBytes = std::int64_t{3} << 29;  // 2 % of what an H100 has
+  constexpr std::int64_t kBytes = std::int64_t{3} << 29;  // 2 % of an H100's memory
   const std::int64_t of_token =
       kScores * config.size.num_heads * config.context + kStreams * config.size.d_model + kHidden * config.size.d_ff;
   const std::int64_t of_row = config.context * of_token * static_cast<std::int64_t>(c10::elementSize(dtype));
@@ -112,7 +112,7 @@ Reference::Head Reference::backward_head(const at::Tensor& targets, const Gradie
   for (std::int64_t row = 0; row < targets.size(0); ++row) {
     const at::Tensor x = row_of(inputs_.back(), row).detach().requires_grad_(true);
     const at::Tensor logits = at::linear(ops.rms_norm(x, ln_final), lm_head);
-    // Rows have equally many tokens: the mean over all is the mean of the rows' means.
+    // All rows have the same number of tokens, so the mean over all tokens is the mean of the rows' means.
     const at::Tensor share = ops.cross_entropy(logits, row_of(targets, row)).div(static_cast<double>(targets.size(0)));
     const auto gradients = torch::autograd::grad({share}, {x, ln_final, lm_head});
     rows.push_back(gradients[0]);

@@ -125,7 +125,7 @@ void Trainer::backward(const at::Tensor& loss, const UpdateHook& update) {
 }
 
 bool Trainer::updates_in_backward() const {
-  // fp16 knows of a skip, and several ranks of the gradients' mean, when backward is over.
+  // Only after backward does fp16 have the decision to skip a step, and several ranks the gradients' mean.
   return passes_ && optimizer_ && optimizer_->steps_in_chunks() && !scaler_ && sync_ == nullptr &&
          impl_.layout.shares == 0;
 }

@@ -12,7 +12,7 @@ void add_bytes(std::vector<LiveTensor>& live, std::int64_t bytes, std::string_vi
   if (bytes > 0) live.push_back({.address = 0, .bytes = bytes, .memory_class = memory_class});
 }
 
-/// A gradient that is a part of a buffer counts with the buffer.
+/// Adds the leaves' gradients, except gradients that are part of a buffer: the buffer is counted instead.
 void add_gradients(std::vector<LiveTensor>& live, const std::vector<at::Tensor>& leaves) {
   for (const at::Tensor& leaf : leaves) {
     const at::Tensor& gradient = leaf.grad();

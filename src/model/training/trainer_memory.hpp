@@ -9,9 +9,11 @@
 
 namespace tbench::model {
 
-/// Returns parameters; gradients, also of a share of the optimizer; optimizer_state; inputs (tokens and targets).
-/// Passes that plan their memory add casts, and the gradients, activations and workspaces of the plan at its peak.
-/// @param sync  null: there is none; its buffers are communication_buffers, and so are the gradients in them
+/// Returns the tensors of the classes parameters, gradients (also of an optimizer's share), optimizer_state and inputs
+/// (tokens and targets). Passes that plan their memory add casts, and the planned gradients, activations and workspaces
+/// at the peak.
+/// @param sync  the gradient synchronization, or null; its buffers, and the gradients in them, are of the class
+///              communication_buffers
 [[nodiscard]] std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientSync* sync);
 
 }  // namespace tbench::model

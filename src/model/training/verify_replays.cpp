@@ -13,24 +13,26 @@
 namespace tbench::model {
 namespace {
 
-/// Four updates show what a graph froze; a forward pass leaves nothing that a second replay could add to.
+/// Returns the number of steps to compare. Four updates show a frozen state; a forward pass has no state, so one is
+/// enough.
 int steps_of(Pass pass) { return pass == Pass::kForward ? 1 : 4; }
 
-// Two runs of the same steps differ: sums that are added in any order do, an update turns that into as much as twice
-// the learning rate where a gradient is near zero, and the steps that follow amplify it. What one weight of a norm does
-// then says nothing (on an H200, with 2.7B's 32 layers, ten replays of one were 0.57 of its update off, replays of
-// `small` to `large` 0.07), but how far it goes does, and so do all parameters together. With a frozen bias correction,
-// and gradients that stay as they are, four updates go 1.41 times as far (betas 0.9 and 0.999). Half of that is
-// allowed, and to all parameters together what two runs of plain steps differ by besides.
+// Two runs of the same steps differ: sums depend on the order of addition, an update turns that into a difference of up
+// to twice the learning rate where a gradient is near zero, and later steps amplify it. The direction in which one
+// weight of a norm moves is therefore not comparable: in ten replays on an H200, such a weight was off by 0.57 of its
+// update with 2.7B's 32 layers, and by 0.07 with `small` to `large`. The length of each update is comparable, and so is
+// the update of all parameters together. With a frozen bias correction and constant gradients, four updates go 1.41
+// times as far (betas 0.9 and 0.999). Half of this excess is allowed; for all parameters together, the difference
+// between two runs of plain steps is added.
 constexpr double kUpdateNorm = 0.2;
 constexpr double kLength = 0.2;
 constexpr double kAnyElement = 1e6;
 
-/// Distances of all parameters together: squares of the distances between weights.
+/// Squared Euclidean distances over all parameters together.
 struct Distances {
-  double moved{};    // from their initial values, by plain steps
-  double runs{};     // between two runs of these
-  double replays{};  // between one and the replays
+  double moved{};    // from the initial values to the values after plain steps
+  double runs{};     // between two runs of plain steps
+  double replays{};  // between plain steps and replays
 };
 
 double norm_of(const at::Tensor& tensor) { return tensor.norm().item<double>(); }
@@ -43,17 +45,17 @@ std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-/// Between tensors and their copies, all together.
+/// Returns the squared distance between tensors and their copies, over all of them.
 double square_distance(const std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& copies) {
   double sum = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) sum += square(norm_of(tensors[i].detach().sub(copies[i])));
   return sum;
 }
 
-/// The results of two runs of plain steps from the initial state. Empty where a step leaves no state.
+/// The results of two runs of plain steps from the initial state. Empty if a step leaves no state.
 struct PlainRuns {
-  std::vector<at::Tensor> leaves;  // after the first; of the second there is no copy, for which memory may be lacking
-  double square_distance{};        // between them
+  std::vector<at::Tensor> leaves;  // values after the first run; the second run's are not kept, to save memory
+  double square_distance{};        // squared distance between the two runs
 };
 
 PlainRuns make_plain_runs(Trainer& trainer) {
@@ -75,7 +77,7 @@ PlainRuns make_plain_runs(Trainer& trainer) {
 
 at::Tensor scalar(double value) { return at::full({1}, value, at::kDouble); }
 
-/// A distance within a tolerance, as a comparison of what has a length of `moved`.
+/// Adds a comparison of a distance with a tolerance that is relative to the length `moved`.
 void add_distance(Comparison& comparison, const std::string& name, double moved, double distance, double of_norm) {
   comparison.add(name, scalar(moved + distance), scalar(moved), {.of_rms = kAnyElement, .of_norm = of_norm});
 }
@@ -84,7 +86,7 @@ void add_distance(Comparison& comparison, const std::string& name, double moved,
 
 Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
   const auto [plain, square_distance_of_runs] = make_plain_runs(trainer);
-  // The graphs have memory of their own: both at once may not fit.
+  // The graphs have their own memory, which may not fit next to the cached memory of plain steps.
   c10::cuda::CUDACachingAllocator::emptyCache();
   for (int i = 0; i < steps_of(trainer.config().pass); ++i) graphed.launch(nullptr);
 

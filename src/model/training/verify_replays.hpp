@@ -1,4 +1,4 @@
-// The check of a captured step that one step cannot make: that what a training run carries from step to step goes on.
+// Checks over several steps that a captured step carries on a training run's state from step to step.
 #pragma once
 
 #include "model/training/graphed_step.hpp"
@@ -7,11 +7,12 @@
 
 namespace tbench::model {
 
-/// Makes four plain steps, twice, captures, makes four replays, and compares how far they have moved every parameter,
-/// and whereto all of them: a bias correction that the capture froze, an optimizer that it missed or a state that it
-/// copied shows here and not in one step. A pass without an optimizer carries nothing: its plain steps and replays (one
-/// of a forward pass) are made, and the check of a step that follows sees them. Needs a copy of the parameters. Ends
-/// with the trainer as it was built. Synchronises.
+/// Makes four plain steps twice, captures a step, makes four replays, and compares the length of every parameter's
+/// update, and the update of all parameters together. This detects a bias correction that the capture froze, an
+/// optimizer that it missed and a state that it copied, which one step does not show. Passes without an optimizer have
+/// no such state: their plain steps and replays (one for a forward pass) are only made, and the later check of a single
+/// step verifies the result. Needs memory for a copy of the parameters. Leaves the trainer as it was built.
+/// Synchronises.
 /// @throws  as GraphedStep::launch
 [[nodiscard]] Verification verify_replays(Trainer& trainer, GraphedStep& graphed);
 

@@ -18,12 +18,13 @@
 namespace tbench::model {
 namespace {
 
-/// The number of elements that a GPU compares as fast as one tensor, in any number of tensors.
+/// The largest number of elements of parameters that are concatenated into one comparison, which a GPU runs faster than
+/// one comparison per parameter.
 constexpr std::int64_t kComparedTogether = std::int64_t{1} << 23;
 
 constexpr int kMaxScaleBackoffs = 24;
 
-/// Whatever a step keeps of these is seen: they must not show in what it leaves.
+/// Fills all gradients with NaN, so that a step that does not overwrite or clear them fails the check.
 void poison_gradients(const Parameters& parameters) {
   const at::NoGradGuard no_grad;
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -47,8 +48,8 @@ bool gradients_finite(const Parameters& parameters) {
   return !finite.defined() || finite.item<bool>();
 }
 
-/// One step, whose gradients and update are its first. fp16 starts with a scale that may be too large, and a training
-/// run halves it until it fits, skipping these steps: so does this.
+/// Makes the trainer's first step. fp16 may start with a loss scale that is too large; as in a training run, steps with
+/// such a scale are skipped and the scale is halved until gradients are finite.
 StepOutputs one_step(Trainer& trainer, const CheckedStep& step) {
   StepOutputs outputs;
   if (trainer.config().pass == Pass::kForward) {
@@ -64,7 +65,7 @@ StepOutputs one_step(Trainer& trainer, const CheckedStep& step) {
   }
 }
 
-/// Copies a step's outputs behind its forward pass: passes of their own may write over them afterwards.
+/// Copies a step's outputs after its forward pass, since ModelPasses may overwrite them later.
 class KeptOutputs final : public PhaseMarker {
  public:
   explicit KeptOutputs(StepOutputs& outputs) : outputs_{outputs} {}
@@ -88,21 +89,21 @@ Quantity quantity_of(std::size_t index, std::size_t count) {
   return is_query_or_key ? Quantity::kAttentionGradient : Quantity::kGradient;
 }
 
-/// A tensor's words of bits, added up as whole numbers: the lowest 52 digits of that, which a double holds exactly.
+/// Returns the sum of a tensor's words as integers, modulo 2^52 so that a double holds it exactly.
 double digest_of(const at::Tensor& tensor) {
   constexpr std::int64_t kExact = (std::int64_t{1} << 52) - 1;
   const at::Tensor bits = tensor.detach().view(tensor.element_size() == 8 ? at::kLong : at::kInt);
   return static_cast<double>(bits.sum(at::kLong).item<std::int64_t>() & kExact);
 }
 
-/// One behind the other; a single tensor as it is.
+/// Returns the concatenated tensors; a single tensor is not copied.
 at::Tensor joined(const std::vector<at::Tensor>& flat) { return flat.size() == 1 ? flat.front() : at::cat(flat); }
 
-/// The batch over which the gradients of a step are the mean.
+/// The batch whose mean gradients a step computes.
 struct CheckedBatch {
-  ModelConfig config;          // of all its rows
+  ModelConfig config;          // config whose batch is all rows
   at::Tensor tokens, targets;  // [rows, context]
-  std::int64_t first_row{};    // of the trainer's own
+  std::int64_t first_row{};    // first row of the trainer's own part
 };
 
 CheckedBatch checked_batch(const Trainer& trainer, std::uint64_t seed, bool of_all_ranks) {
@@ -119,7 +120,7 @@ CheckedBatch checked_batch(const Trainer& trainer, std::uint64_t seed, bool of_a
 
 class TrainerCheck {
  public:
-  /// @param group  null: the trainer makes its steps by itself
+  /// @param group  the ranks that make the step together, or null for a single trainer
   TrainerCheck(Trainer& trainer, std::uint64_t seed, const CheckedStep& step, ranks::Group* group)
       : trainer_{trainer},
         step_{step},
@@ -158,7 +159,7 @@ class TrainerCheck {
   }
 
   void compare_gradients(const at::Tensor& loss) {
-    // An optimizer's step leaves the gradients divided by the scale.
+    // The optimizer's step has already divided the gradients by the scale.
     const bool is_scaled = trainer_.scaler() != nullptr && trainer_.optimizer() == nullptr;
     const double unscale = is_scaled ? 1.0 / trainer_.scaler()->scale() : 1.0;
     const Parameters& parameters = trainer_.parameters();
@@ -173,7 +174,7 @@ class TrainerCheck {
     comparison_.add("loss", mean_of(loss), expected_loss, tolerance(Quantity::kLoss, expected_loss));
   }
 
-  /// Returns the mean of the ranks' losses: each is the mean over as many tokens.
+  /// Returns the mean of the ranks' losses, each of which is a mean over the same number of tokens.
   [[nodiscard]] at::Tensor mean_of(const at::Tensor& loss) const {
     if (group_ == nullptr) return loss;
     const std::array own{loss.item<double>()};
@@ -191,7 +192,7 @@ class TrainerCheck {
                     at::tensor(all.front(), numbers), Tolerance{});
   }
 
-  /// A moment of all ranks' shares, one after the other.
+  /// Returns one of the moments, gathered from the shares of all ranks.
   [[nodiscard]] at::Tensor gathered(const at::Tensor& (AdamW::*which)(std::size_t) const) const {
     std::vector<at::Tensor> parts;
     for (std::size_t i = 0; i < trainer_.optimized().size(); ++i) parts.push_back((trainer_.optimizer()->*which)(i));
@@ -201,8 +202,8 @@ class TrainerCheck {
     return whole;
   }
 
-  /// @param which     of the optimizer's moments
-  /// @param expected  from a parameter's gradient
+  /// @param which     accessor of one of the optimizer's moments
+  /// @param expected  computes the moment from a parameter's gradient
   void compare_moments(const std::string& name, const at::Tensor& (AdamW::*which)(std::size_t) const,
                        const std::function<at::Tensor(const at::Tensor& gradient)>& expected) {
     const Tolerance tolerance = moment_tolerance();
@@ -217,17 +218,17 @@ class TrainerCheck {
       comparison_.add_batched(parameter.name + name, part_of(parameter, of_leaf),
                               expected(parameters.gradient(i).to(at::kDouble)), tolerance);
     }
-    comparison_.compare_waiting();  // views of `whole`: two moments of all ranks may not fit
+    comparison_.compare_waiting();  // releases `whole`, since two gathered moments may not fit
   }
 
-  /// The expected update is computed from the step's own gradients: computed from the gradients of the reference, an
-  /// element whose gradient is near zero may differ by 2 * lr, since the first update is lr times the gradient's sign.
-  /// The moments have what the first update does not show: their decay rates cancel in it. With other data the same
-  /// optimizer is at work: that it was given them shows in the parameters.
+  /// Compares the update and the moments. The expected update is computed from the step's own gradients: with the
+  /// reference's gradients, an element whose gradient is near zero could differ by 2 * lr, since the first update is lr
+  /// times the gradient's sign. The moments are compared because their decay rates cancel in the first update. With
+  /// other data, the optimizer is the same, and comparing the parameters suffices.
   void compare_update() {
     const at::NoGradGuard no_grad;
     if (!is_first()) return compare_parameters();
-    const AdamWOptions options;  // of the case, whatever the optimizer was given
+    const AdamWOptions options;  // the case's options, whatever options the optimizer was given
     const Parameters& parameters = trainer_.parameters();
     const Tolerance norm_tolerance = update_norm_tolerance();
     for (std::size_t i = 0; i < parameters.named().size(); ++i) {
@@ -246,7 +247,7 @@ class TrainerCheck {
                     [&](const at::Tensor& gradient) { return gradient.square().mul(1.0 - options.beta2); });
   }
 
-  /// Every parameter after the step, in its own dtype, neighbours that are small together.
+  /// Compares every parameter after the step, in its own dtype. Small neighbouring parameters are compared together.
   void compare_parameters() {
     const std::vector<NamedParameter>& named = trainer_.parameters().named();
     for (std::size_t first = 0; first < named.size();) {

@@ -1,7 +1,7 @@
-// The run-time check of a training step: the eager mathematics on the parameters of a model in a higher precision, and
-// how far apart the two may be. Weights are converted layer by layer, the backward pass recomputes each block, and a
-// block runs one row of the batch after the other, or as many as need little memory: neither a second model, nor a
-// second set of gradients, nor the attention scores of a large batch are ever held.
+// The run-time check of a training step, against a reference that runs the eager operations with the same weights in a
+// higher precision. To save memory, the reference converts weights layer by layer, recomputes each block in the
+// backward pass, and runs a block on one row of the batch at a time, or on as many rows as need little memory. It never
+// holds a second model, a second set of gradients, or the attention scores of a large batch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,19 +22,20 @@
 
 namespace tbench::model {
 
-/// Makes the step that is timed, for a check.
+/// Makes one step as it is timed, and stores its outputs.
 using CheckedStep = std::function<void(StepOutputs& outputs)>;
 
-/// Runs the step that is timed once, on the weights and tokens of `seed`, and compares all that it gives: the logits of
-/// every row of the batch; as far as the pass goes the loss and every gradient; every parameter after the step, and
-/// with the case's own seed the optimizer's moments and the update's norms. Gradients are NaN before the step: what it
-/// leaves in place is found. Ends with the trainer as it was built. Synchronises: for fp16 once an attempt at a scale
-/// besides, and else once for all that is compared.
+/// Runs the timed step once, on the weights and tokens of `seed`, and compares all of its results: the logits of every
+/// row of the batch; as far as the pass goes, the loss, every gradient and every parameter after the step; and with the
+/// case's own seed, the optimizer's moments and the update's norms. Gradients are NaN before the step, so that missing
+/// gradients are found. Leaves the trainer as it was built. Synchronises once for all comparisons, and for fp16 also
+/// once per tried loss scale.
 ///
-/// With the case's own seed the reference runs the rows of a batch one by one, so that operations which mix them are
-/// found though it shares them. With another it runs several together, computes the update in float32 and, for bf16 on
-/// a GPU, multiplies in TF32: a third of the operations, and products of a size and type that a GPU is fast at.
-/// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
+/// With the case's own seed, the reference runs the rows of a batch one by one, so that an operation that mixes rows is
+/// found even if the reference shares it. With another seed, the reference runs several rows together, computes the
+/// update in float32 and, for bf16 on a GPU, multiplies in TF32. This needs a third of the operations, and its products
+/// have sizes and types at which a GPU is fast.
+/// @param step  makes one step of the trainer and fills its outputs; by default make_checked_step()
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
 /// Verifies a step that all ranks make together, each on its part of the batch. Works like the overload above, with
 /// these differences: the logits are compared for this rank's rows; the loss, the gradients and the update for the
@@ -44,33 +45,36 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// @param step   must leave the averaged gradient in every leaf
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step,
                                           ranks::Group& group);
-/// One step as the trainer makes it, whose outputs are kept.
+/// Makes one step by Trainer::step() and keeps its outputs.
 void make_checked_step(Trainer& trainer, StepOutputs& outputs);
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed);
 [[nodiscard]] inline Verification verify_trainer(Trainer& trainer) {
   return verify_trainer(trainer, trainer.config().seed);
 }
 
-/// How many rows of a batch the second verification's reference runs together: as many, in groups of about the same
-/// size, as fit in 1.5 GiB with all that a block's backward pass keeps; one at least.
+/// Returns the number of rows that the second verification's reference runs together: groups of about equal size, whose
+/// tensors in a block's backward pass fit in 1.5 GiB; at least one row.
 [[nodiscard]] std::int64_t rows_together(const ModelConfig& config, at::ScalarType dtype);
 
 class Reference {
  public:
-  /// Takes the logits of one row, [context, vocab_size], in the reference's dtype.
+  /// Called with the logits of one row, [context, vocab_size], in the reference's dtype.
   using LogitsVisitor = std::function<void(std::int64_t row, const at::Tensor& logits)>;
-  /// Takes parameter `index` (into Parameters::named()) and its gradient in the reference's dtype.
+  /// Called with the index of a parameter in Parameters::named() and its gradient, in the reference's dtype.
   using GradientVisitor = std::function<void(std::size_t index, const at::Tensor& gradient)>;
 
-  /// @param parameters  outlive the reference. Only their shapes and seeded initial values are read
-  /// @param seed        of the initial values
-  /// @param rows        that a block runs together, at most
+  /// Makes a reference for the initial values of `seed`.
+  /// @param parameters  must outlive the reference; only their shapes and seeded initial values are read
+  /// @param seed        seed of the initial values
+  /// @param rows        largest number of rows that a block runs together
   Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype,
             std::int64_t rows = 1);
 
+  /// Runs the forward pass and passes each row's logits to `visit`.
   /// @param tokens  [rows, context]
   void forward(const at::Tensor& tokens, const LogitsVisitor& visit);
-  /// After forward() of the same tokens: hands over every gradient of the loss once, from the LM head down.
+  /// Passes every gradient of the loss once to `visit`, from the LM head down. Must follow forward() with the same
+  /// tokens.
   /// @param targets  [rows, context]
   /// @return         the loss, the mean over all rows
   at::Tensor backward(const at::Tensor& targets, const GradientVisitor& visit);
@@ -80,7 +84,7 @@ class Reference {
   [[nodiscard]] std::vector<at::Tensor> initial_block(std::size_t layer) const;
   struct Head {
     at::Tensor loss;
-    at::Tensor gradient;  // of the loss by the last block's output, [rows, context, d_model]
+    at::Tensor gradient;  // gradient with respect to the last block's output, [rows, context, d_model]
   };
   Head backward_head(const at::Tensor& targets, const GradientVisitor& visit);
   at::Tensor backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit);
@@ -92,7 +96,7 @@ class Reference {
   std::size_t num_layers_;
   AttentionConstants constants_;
   at::Tensor tokens_;
-  std::vector<at::Tensor> inputs_;  // of every block, and of the final norm: [rows, context, d_model]
+  std::vector<at::Tensor> inputs_;  // inputs of every block and of the final norm, [rows, context, d_model] each
 };
 
 }  // namespace tbench::model

@@ -1,6 +1,6 @@
 // `compiled`: the operations of `naive`, compiled ahead of time by PyTorch's inductor (tools/compile_attention.py) and
-// loaded as packages, one a graph: the forward pass alone, and for training a forward pass that leaves the
-// probabilities and its backward, as torch.compile divides a step.
+// loaded as packages. As with torch.compile, there is one package per graph: the forward pass alone; for training, a
+// forward pass that keeps the probabilities; and its backward.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -13,12 +13,12 @@
 namespace tbench::model::backends::compiled {
 namespace {
 
-constexpr std::int64_t kLengthUnit = 8;  // of sequences, as tools/compile_attention.py has it
+constexpr std::int64_t kLengthUnit = 8;  // sequence lengths are multiples of it, as in tools/compile_attention.py
 constexpr std::int64_t kMinLength = 16;
 constexpr std::int64_t kMaxLength = 65'536;
 constexpr std::int64_t kMinPairs = 2;
 
-/// The graphs that prepare() loads; null where the pass does not need them.
+/// The graphs that prepare() loads; null if the pass does not need them.
 struct CompiledGraphs {
   std::unique_ptr<CompiledGraph> forward, training, backward;
 };
@@ -28,7 +28,7 @@ std::string package_path(const AttentionConfig& config, const std::string& part)
                      config.shape.head_dim, config.shape.causal ? 1 : 0, package_precision(config.precision));
 }
 
-/// How to make what is missing.
+/// Returns the command that makes a missing package.
 std::string package_command(const AttentionConfig& config) {
   return fmt::format("tools/compile_attention.py --out {} --head-dim {} --causal {} --precision {}{}",
                      config.packages.empty() ? "DIR" : config.packages, config.shape.head_dim,
@@ -68,7 +68,7 @@ void prepare(AttentionOperands& operands) {
   operands.made = graphs;
 }
 
-/// [batch, heads, seq, head_dim] as [pairs, seq, head_dim], and back.
+/// Convert from [batch, heads, seq, head_dim] to [pairs, seq, head_dim], and back.
 at::Tensor pairs_of(const at::Tensor& tensor) { return tensor.flatten(0, 1); }
 at::Tensor heads_of(const at::Tensor& pairs, const AttentionOperands& operands) {
   return pairs.unflatten(0, {operands.config.shape.batch, operands.config.shape.heads});

@@ -1,6 +1,6 @@
-// `naive`: every operation by itself, scores in memory, backward by autograd; the studies' own attention. The softmax
-// is one kernel of ATen: four elementary operations would make a weaker baseline than users of any framework meet. The
-// mask is made once, before the timing; autograd runs on the calling thread.
+// `naive`: the studies' own attention, operation by operation, with scores in memory and backward by autograd. The
+// softmax is one kernel of ATen, since four elementary operations would be a weaker baseline than any framework's
+// attention. The mask is made once, before the timing; autograd runs on the calling thread.
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>

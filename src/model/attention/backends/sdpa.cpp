@@ -1,5 +1,5 @@
-// ATen's fused attention by the explicit names of its operators, forward and backward: `sdpa_flash`, `sdpa_efficient`,
-// `sdpa_cudnn`. Why one of them refuses a configuration is told in ATen's own words.
+// `sdpa_flash`, `sdpa_efficient`, `sdpa_cudnn`: ATen's fused attention, called by the names of its operators, forward
+// and backward. If an operator refuses a configuration, the reason is ATen's own message.
 #include <ATen/native/transformers/cuda/sdp_utils.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
 #include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
@@ -24,7 +24,7 @@
 namespace tbench::model::backends::sdpa {
 namespace {
 
-/// Keeps what ATen would have printed.
+/// Collects the warnings that ATen would print.
 class WarningKeeper final : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override {
@@ -37,7 +37,7 @@ class WarningKeeper final : public c10::WarningHandler {
   std::string text_;
 };
 
-/// A tensor of the shape in question without its memory: one row, repeated by strides of 0.
+/// Returns a tensor of the case's shape that needs the memory of one row only, by strides of 0.
 at::Tensor stand_in(const AttentionConfig& config, std::int64_t seq) {
   const AttentionShape& shape = config.shape;
   const at::Tensor row = at::empty(
@@ -47,9 +47,10 @@ at::Tensor stand_in(const AttentionConfig& config, std::int64_t seq) {
       .requires_grad_(config.pass != AttentionPass::kForward);
 }
 
-/// Asks the check that ATen makes before it chooses the backend, for tensors of the configuration's shape, dtype and
-/// need of a gradient. Needs a CUDA device; allocates a few bytes on it.
-/// @param can_use  sdp::can_use_flash_attention and its like
+/// Returns why ATen refuses the configuration, or nullopt if it accepts it. Runs the check by which ATen chooses a
+/// backend, on tensors with the configuration's shape, dtype and need of a gradient. Needs a CUDA device; allocates a
+/// few bytes on it.
+/// @param can_use  a check such as sdp::can_use_flash_attention
 std::optional<std::string> sdpa_refusal(bool (*can_use)(const sdp::sdp_params& parameters, bool debug),
                                         const AttentionConfig& config) {
   const DeterministicScope deterministic{config.deterministic};
@@ -62,15 +63,15 @@ std::optional<std::string> sdpa_refusal(bool (*can_use)(const sdp::sdp_params& p
                                    .enable_gqa = false};
   WarningKeeper keeper;
   const c10::WarningUtils::WarningHandlerGuard handler{&keeper};
-  const c10::WarningUtils::WarnAlways always;  // some of the reasons are given once a process otherwise
+  const c10::WarningUtils::WarnAlways always;  // otherwise ATen gives some reasons only once per process
   if (can_use(parameters, /*debug=*/true)) return std::nullopt;
   return keeper.text().empty() ? "ATen rejects it without giving a reason" : keeper.text();
 }
 
-// `sdpa_flash`: ATen's flash operators, forward and backward, by their explicit names; FlashAttention-2 on a GPU,
-// ATen's own tiled kernel on a CPU.
+// `sdpa_flash`: ATen's flash operators, forward and backward, called by name: FlashAttention-2 on a GPU, ATen's own
+// tiled kernel on a CPU.
 
-// The explicit operator does not pad, as scaled_dot_product_attention does.
+// Unlike scaled_dot_product_attention, the flash operator does not pad head_dim to a multiple of this.
 constexpr std::int64_t kFlashOperatorMultiple = 8;
 
 std::optional<std::string> flash_refusal(const AttentionConfig& config) {
@@ -116,7 +117,7 @@ AttentionGradients flash_backward_operator(const AttentionOperands& operands, co
   return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
 }
 
-// `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, by their explicit names.
+// `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, called by name.
 
 std::optional<std::string> efficient_refusal(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
@@ -145,7 +146,7 @@ AttentionGradients efficient_backward(const AttentionOperands& operands, const A
   return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
 }
 
-// `sdpa_cudnn`: ATen's cuDNN operators, forward and backward, by their explicit names.
+// `sdpa_cudnn`: ATen's cuDNN operators, forward and backward, called by name.
 
 std::optional<std::string> cudnn_refusal(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
