@@ -36,7 +36,7 @@ enum class AccumulationMethod {
 [[nodiscard]] std::string_view to_string(AccumulationMethod method);
 [[nodiscard]] std::optional<AccumulationOp> parse_accumulation_op(std::string_view text);
 [[nodiscard]] std::optional<AccumulationMethod> parse_accumulation_method(std::string_view text);
-/// All names, in order.
+/// Return all names, in order.
 [[nodiscard]] std::vector<std::string> accumulation_op_names();
 [[nodiscard]] std::vector<std::string> accumulation_method_names();
 

@@ -35,7 +35,7 @@ struct AttentionConfig {
 /// Returns the names of the implementations that compute in `precision` and whose backward has a deterministic mode.
 [[nodiscard]] std::vector<std::string> deterministic_attention_impl_names(Precision precision);
 
-/// The kernels that one step launched on a GPU.
+/// The kernels that one step launches on a GPU.
 struct ObservedKernels {
   std::string names;                   // the case's label `kernels`
   std::optional<std::string> fault{};  // why `names` cannot be the implementation's kernels

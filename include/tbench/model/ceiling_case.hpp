@@ -39,8 +39,8 @@ struct CeilingConfig {
 
 /// Returns the names of the ceilings. One launch of each, with n = stream_bytes:
 /// - copy: copies one buffer of normal values to another, by our kernel or cudaMemcpyAsync; 2 n bytes, read and
-/// written;
-/// - read: adds all 32-bit words of a buffer modulo 2^32, with a partial sum for each block; n bytes;
+///   written;
+/// - read: adds all 32-bit words of a buffer modulo 2^32, with a partial sum for each CTA; n bytes;
 /// - write: writes 32 KiB of normal values over and over; n bytes;
 /// - l2_read: like read, but of a buffer of a quarter of the L2 cache, repeated until 1 GiB is read. L1 does not help,
 ///   since in each pass a different CTA reads a tile; passes * buffer bytes;

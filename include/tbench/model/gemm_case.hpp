@@ -23,7 +23,7 @@ inline constexpr std::array kAllGemmPrecisions{GemmPrecision::kFp32, GemmPrecisi
                                                GemmPrecision::kFp16, GemmPrecision::kFp8E4m3};
 
 [[nodiscard]] std::string_view to_string(GemmPrecision precision);
-/// @return  the precision that `text` names, or nullopt if there is none
+/// Returns the precision that `text` names, or nullopt if there is none.
 [[nodiscard]] std::optional<GemmPrecision> parse_gemm_precision(std::string_view text);
 /// Returns the value of Precision that corresponds to `precision`, or nullopt for fp8.
 [[nodiscard]] std::optional<Precision> common_precision(GemmPrecision precision);

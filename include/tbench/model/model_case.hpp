@@ -14,7 +14,7 @@
 
 namespace tbench::model {
 
-/// The sequences of a larger batch that belong to a step: part `index` of `count` equal parts.
+/// The part of a larger batch that a step processes: part `index` of `count` equal parts.
 struct BatchPart {
   std::int64_t index{};
   std::int64_t count{1};

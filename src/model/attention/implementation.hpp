@@ -16,7 +16,7 @@
 
 namespace tbench::model {
 
-/// The inputs of an implementation. Tensors are [batch, heads, seq_q | seq_kv, head_dim], contiguous.
+/// The inputs of an implementation. Tensors are [batch, heads, seq_q or seq_kv, head_dim], contiguous.
 struct AttentionOperands {
   AttentionConfig config;
   double scale{};             // 1 / sqrt(head_dim)

@@ -73,7 +73,7 @@ class AttentionRunner {
 
   const AttentionImpl& impl_;
   AttentionOperands operands_;
-  std::optional<AttentionState> state_;  // set between steps only for a backward pass alone
+  std::optional<AttentionState> state_;  // between steps, set only for a backward pass alone
   AttentionOutputs last_;                // results of a watched implementation's last step
   std::optional<std::int64_t> held_bytes_;
 };

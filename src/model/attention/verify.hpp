@@ -20,13 +20,13 @@ namespace tbench::model {
 /// Tolerances of one verification. A right implementation exceeds one of a case's tolerances with a probability of at
 /// most 1 in 1,000, both verifications counted: see tolerances.cpp for the derivation.
 struct AttentionTolerances {
-  Tolerance o, dv;  // o and dv are sums weighted by p
+  Tolerance o, dv;  // results that are plain sums weighted by p
   Tolerance lse;
   Tolerance dq, dk;       // include errors of the difference of two similar numbers
   double dq_of_rowsum{};  // times AttentionReference::dq_of_rowsum: additional allowance of dq
 };
 
-/// Returns the tolerances.
+/// Returns the tolerances of a comparison.
 /// @param pairs  number of (batch, head) pairs that are compared
 [[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, const AttentionShape& shape,
                                                        std::int64_t pairs);
@@ -63,7 +63,7 @@ void add_attention_sums(const AttentionRunner& runner, const RowDigests& sums, C
 [[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int64_t launches = 1);
 
 struct AttentionReferenceInput {
-  at::Tensor q, k, v;    // [pairs, seq_q | seq_kv, head_dim], any dtype
+  at::Tensor q, k, v;    // [pairs, seq_q or seq_kv, head_dim], any dtype; a pair is (batch, head)
   at::Tensor queries{};  // [seq_q]: positions of the queries, if q and grad_o are a selection of queries; dk and dv
                          // then cover only this selection
   at::Tensor grad_o;     // [pairs, seq_q, head_dim], or undefined for no gradients

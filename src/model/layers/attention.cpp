@@ -33,7 +33,7 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
   if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {
     return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, kNoDropout, kCausal));
   }
-  // The backward pass needs the row sums' logarithms; inference does not pay for them.
+  // Only the backward pass needs the row sums' logarithms.
   const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
   return std::get<0>(
       at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));

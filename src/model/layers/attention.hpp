@@ -38,7 +38,7 @@ struct AttentionConstantsConfig {
 [[nodiscard]] at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionConstants& constants);
 
-/// Softmax over the last dimension: exp(x - max) / sum.
+/// Returns the softmax over the last dimension: exp(x - max) / sum.
 [[nodiscard]] at::Tensor eager_softmax(const at::Tensor& x);
 
 /// Attention with one matrix product for q, k and v, and ATen's fused operators, called by name: on CUDA, flash for 16

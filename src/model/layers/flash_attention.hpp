@@ -16,8 +16,8 @@ namespace tbench::model {
 inline constexpr double kNoDropout = 0.0;
 
 struct FlashOptions {
-  bool causal{};          // needs as many queries as keys
-  double scale{};         // of q k^T
+  bool causal{};          // requires seq_q == seq_kv
+  double scale{};         // factor of q k^T
   Precision precision{};  // must match the tensors' dtype: kBf16, kFp16, or kFp32 or kTf32 for float32
   bool deterministic{};   // makes the backward pass bitwise reproducible
 };

@@ -16,14 +16,14 @@
 
 namespace tbench::model {
 
-/// Either q, k, v or qkv (their rows one after the other) is defined.
+/// Weights of an attention layer. Either q, k and v are defined, or qkv, which has their rows one after the other.
 struct AttentionWeights {
   at::Tensor q, k, v;  // [d_model, d_model] each
   at::Tensor qkv;      // [3 * d_model, d_model]
   at::Tensor output;   // [d_model, d_model]
 };
 
-/// Either w1, w3 or gate_up (their rows one after the other) is defined.
+/// Weights of a feed-forward layer. Either w1 and w3 are defined, or gate_up, which has their rows one after the other.
 struct FeedForwardWeights {
   at::Tensor w1;         // [d_ff, d_model]
   at::Tensor w2;         // [d_model, d_ff]
@@ -55,7 +55,7 @@ inline constexpr std::size_t kBlockParameters = 9;
 
 /// How parameters are stored. Parameters of a layer that share a leaf are multiplied by one matrix product.
 struct ParameterLayout {
-  bool fused_qkv{};      // q, k and v
+  bool fused_qkv{};      // whether q, k and v share a leaf
   bool fused_gate_up{};  // whether w1 and w3 share a leaf
   /// If above 0, all leaves lie in one storage that is divided evenly into this many shares, one per rank.
   std::int64_t shares{};

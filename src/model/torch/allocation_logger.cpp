@@ -49,7 +49,7 @@ class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, pu
                            .operation = operations_.back()});
   }
 
-  /// @return  whether allocations from now on are attributed to this operator
+  /// Notes the start of an operator. Returns whether later allocations are attributed to it.
   bool enter_operation(const char* name) {
     const std::lock_guard lock{mutex_};
     if (only_allocates(name)) return false;
@@ -119,7 +119,7 @@ class AllocationLogger::OperationListener {
  private:
   struct Counted final : at::ObserverContext {};
 
-  /// @return  null if allocations are not attributed to this operator
+  /// Returns null if allocations are not attributed to the operator, so that its end is ignored.
   static std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
     Reporter* const reporter = logging;
     if (reporter == nullptr || !reporter->enter_operation(function.name())) return nullptr;

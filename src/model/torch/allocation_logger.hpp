@@ -17,6 +17,7 @@ namespace tbench::model {
 /// the object on one thread, outside of any range.
 class AllocationLogger {
  public:
+  /// Starts logging.
   /// @param allocated  current bytes in live blocks
   AllocationLogger(c10::Device device, std::int64_t allocated);
   ~AllocationLogger();

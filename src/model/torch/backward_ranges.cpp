@@ -72,11 +72,11 @@ class BackwardRanges::Impl final : public cuda::RangeListener {
   }
 
   /// Opens the forward ranges in which the autograd node that is about to run was made.
-  /// @param sequence  the node's sequence number. A node that accumulates a gradient has none (negative) and stays in
-  ///                  the ranges of the node before
+  /// @param sequence  the node's sequence number. A node that accumulates a gradient has no sequence number (a negative
+  ///                  value) and stays in the ranges of the previous node
   void begin_node(std::int64_t sequence) {
     if (open_.empty() || sequence < 0) return;
-    if (!credited_.empty() && open_.size() != credited_depth_) return;  // inside a range that a node has entered
+    if (!credited_.empty() && open_.size() != credited_depth_) return;  // the current node itself has entered a range
     credited_depth_ = open_.size();
     credit(path_of(static_cast<std::uint64_t>(sequence)));
   }
@@ -107,7 +107,7 @@ class BackwardRanges::Impl final : public cuda::RangeListener {
   std::set<std::string> names_;
   std::vector<OpenRange> open_;
   std::vector<ForwardRange> forward_;                   // in the order of `last`
-  std::vector<std::unique_ptr<cuda::Range>> credited_;  // open for the node that runs, the outermost first
+  std::vector<std::unique_ptr<cuda::Range>> credited_;  // open for the running node, the outermost first
   Path credited_path_;
   std::size_t credited_depth_{};  // number of ranges around the credited ranges
   bool is_crediting_{};

@@ -43,7 +43,8 @@ enum Count : std::int64_t { kWorstIndex, kFirstBadIndex, kGoodCount, kWorstRow }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Bytes of the references that wait to be compared together: enough for a GPU, and little next to a model.
+/// Bytes of waiting references at which they are compared together: enough to occupy a GPU, and little compared with a
+/// model.
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
 /// Returns the dtype in which errors are computed: for 16-bit and float32 tensors float32, whose error is off by at

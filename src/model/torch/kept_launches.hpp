@@ -41,7 +41,7 @@ struct LaunchKeys {
 };
 
 struct TimedLaunch {
-  std::uint32_t number{};  // from 1
+  std::uint32_t number{};  // counted from 1
   LaunchKeys keys{};
   std::uint64_t hidden{};  // drawn after the launch; determines its hidden rows and signs
 };
@@ -49,6 +49,7 @@ struct TimedLaunch {
 class KeptLaunches {
  public:
   using Tensors = std::vector<at::Tensor>;
+  /// Keeps nothing yet.
   /// @param groups  number of equal parts that the rows of every output divide into; the hidden rows of a launch are
   ///                from one part
   KeptLaunches(DeviceKind device, std::int64_t groups) : device_{device}, groups_{groups} {}

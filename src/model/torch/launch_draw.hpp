@@ -16,7 +16,7 @@ namespace tbench::model {
 /// A tensor that a launch reads, and its distribution: standard normal values times `factor`, divided by `divisor`, or,
 /// for integers, ids below `ids`.
 struct DrawnOperand {
-  at::Tensor values;  // contiguous
+  at::Tensor values;  // must be contiguous
   double factor{1.0};
   at::Tensor divisor{};  // float scalar on the same device, or undefined
   std::int64_t ids{1};

@@ -55,7 +55,7 @@ class OutputChecker final : public LaunchChecker {
     std::function<void()> prepare{};
     std::function<std::vector<DrawnOperand>()> prepared{};  // the operands of prepare()
     std::function<Tensors()> outputs;                       // the last launch's; may be undefined
-    std::int64_t groups{1};                                 // see KeptLaunches
+    std::int64_t groups{1};                                 // `groups` of KeptLaunches
     std::function<void(const HiddenRows&, Comparison&)> compare_rows;
     std::function<void(const RowDigests&, Comparison&)> compare_digests;
     std::function<Verification(const Tensors& outputs)> compare;

@@ -21,16 +21,18 @@ namespace tbench::model {
 template <class T>
 class Registry {
  public:
+  /// Makes a registry of the built-in entries.
   /// @param key  the key in case names whose value is an entry's name: "impl", "op"
   Registry(std::string key, const std::vector<T>& entries)
       : key_{std::move(key)}, entries_(entries.begin(), entries.end()) {}
 
-  /// @return  the entry, or null if the name is unknown
+  /// Returns the entry, or null if the name is unknown.
   [[nodiscard]] const T* find(std::string_view name) const {
     const auto found = std::ranges::find(entries_, name, &T::name);
     return found == entries_.end() ? nullptr : &*found;
   }
   [[nodiscard]] T* find(std::string_view name) { return const_cast<T*>(std::as_const(*this).find(name)); }
+  /// Returns the entry.
   /// @throws  UsageError  if the name is unknown; the message lists the known names
   [[nodiscard]] const T& at(std::string_view name) const {
     if (const T* const found = find(name)) return *found;

@@ -20,7 +20,8 @@ namespace tbench::model {
 namespace {
 
 constexpr std::int64_t kNothingFailed = -1;
-/// Bytes of the last CUDA allocation that failed. Written by whichever thread allocates: the backward pass has its own.
+/// Bytes of the last CUDA allocation that failed. Atomic, since every allocating thread writes it, and the backward
+/// pass may have its own thread.
 std::atomic<std::int64_t> failed_bytes{kNothingFailed};
 
 std::optional<std::int64_t> cuda_allocation_failed() {
@@ -28,7 +29,8 @@ std::optional<std::int64_t> cuda_allocation_failed() {
   return bytes == kNothingFailed ? std::nullopt : std::optional{bytes};
 }
 
-/// The CPU allocator throws a plain c10::Error: "DefaultCPUAllocator: ... you tried to allocate N bytes ...".
+/// Parses the bytes of a failed CPU allocation from a message; nullopt for other errors. The CPU allocator throws a
+/// plain c10::Error: "DefaultCPUAllocator: ... you tried to allocate N bytes ...".
 std::optional<std::int64_t> cpu_allocation_failed(std::string_view message) {
   constexpr std::string_view kAllocator = "DefaultCPUAllocator";
   constexpr std::string_view kTried = "you tried to allocate ";

@@ -41,7 +41,7 @@ class TorchCase : public Case {
   virtual void do_build() = 0;
   virtual Verification do_verify() = 0;
   virtual std::optional<Verification> do_verify_again() { return std::nullopt; }
-  /// Launches like Case::launch: enqueues on the current stream, never synchronises.
+  /// Launches one step, as Case::launch() does: enqueues on the current stream and never synchronises.
   virtual void do_launch(PhaseMarker& marker) = 0;
 
   DeviceKind device_;

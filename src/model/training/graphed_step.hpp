@@ -20,6 +20,7 @@ namespace tbench::model {
 /// Replays do not use CUDAGraph::replay(), which also sets the states of random generators; no step here reads these.
 class GraphedStep {
  public:
+  /// Does not capture yet.
   /// @param trainer  must have made a step before, since libraries that are loaded, and algorithms that are chosen, in
   ///                 a first step cannot be captured; must outlive this object
   explicit GraphedStep(Trainer& trainer) : trainer_{trainer}, stream_{c10::cuda::getStreamFromPool()} {}

@@ -51,7 +51,7 @@ class AdamW {
   /// Makes every step also write 16-bit copies of the parameters; kFusedKernel only.
   /// @param copies  one copy per parameter, in the same order; if empty, the call does nothing
   /// @throws        std::invalid_argument  for copies with another variant, or if their number differs from the number
-  ///           of parameters
+  ///                                          of parameters
   void keep_up_to_date(const std::vector<at::Tensor>& copies);
   /// Restores the state before the first step.
   void reset();
@@ -127,7 +127,7 @@ class GradScaler {
   static constexpr double kInitialScale = 65536.0;
   static constexpr double kGrowthFactor = 2.0;
   static constexpr double kBackoffFactor = 0.5;
-  static constexpr std::int64_t kGrowthInterval = 2000;  // finite steps before the scale grows
+  static constexpr std::int64_t kGrowthInterval = 2000;  // number of finite steps after which the scale grows
 
   explicit GradScaler(at::Device device);
 

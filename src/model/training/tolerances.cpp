@@ -27,7 +27,7 @@ struct Noise {
   double local;  // noise of the worst rows and columns, as a multiple of the whole tensor's noise
 };
 
-// In the order of Quantity: logits, loss, LM head, all other gradients, gradients of q and k.
+// Noise constants in the order of Quantity: logits, loss, LM head, all other gradients, gradients of q and k.
 constexpr std::array kNoise{
     Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0}, Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0},
     Noise{.base = 2.0, .by_depth = 3.5, .local = 3.0}, Noise{.base = 14.0, .by_depth = 20.0, .local = 3.0},

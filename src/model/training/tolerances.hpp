@@ -11,7 +11,7 @@ namespace tbench::model {
 /// Quantities with different rounding errors.
 enum class Quantity {
   kLogits,             // logits of one row
-  kLoss,               // a scalar
+  kLoss,               // mean loss, a scalar
   kHeadGradient,       // gradients of the LM head and of the norm before it
   kGradient,           // gradients of all other parameters except the q and k projections
   kAttentionGradient,  // gradients of the q and k projections

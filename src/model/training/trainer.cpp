@@ -125,7 +125,8 @@ void Trainer::backward(const at::Tensor& loss, const UpdateHook& update) {
 }
 
 bool Trainer::updates_in_backward() const {
-  // Only after backward does fp16 have the decision to skip a step, and several ranks the gradients' mean.
+  // Excludes fp16, which decides only after backward whether to skip the step, and several ranks, which have the
+  // gradients' mean only then.
   return passes_ && optimizer_ && optimizer_->steps_in_chunks() && !scaler_ && sync_ == nullptr &&
          impl_.layout.shares == 0;
 }

@@ -120,6 +120,7 @@ CheckedBatch checked_batch(const Trainer& trainer, std::uint64_t seed, bool of_a
 
 class TrainerCheck {
  public:
+  /// Prepares the check of one step.
   /// @param group  the ranks that make the step together, or null for a single trainer
   TrainerCheck(Trainer& trainer, std::uint64_t seed, const CheckedStep& step, ranks::Group* group)
       : trainer_{trainer},
@@ -202,6 +203,7 @@ class TrainerCheck {
     return whole;
   }
 
+  /// Compares one moment of every parameter with its expected value.
   /// @param which     accessor of one of the optimizer's moments
   /// @param expected  computes the moment from a parameter's gradient
   void compare_moments(const std::string& name, const at::Tensor& (AdamW::*which)(std::size_t) const,
