@@ -65,8 +65,8 @@ inline constexpr std::int64_t kMatmulExtent = 1024;
 /// Sums of a known order are verified bit by bit against a sum on the host, and other sums within a bound that
 /// src/model/operations/accumulation/ states.
 /// FLOP: n for kSum and kReduce, 2 n for kDot, 2 * 1024 * 1024 * n for kMatmul.
-/// On a CPU, methods of our kernels and of cuBLASLt are unsupported, and matrix products are always summed in float32;
-/// all other configs run there.
+/// On a CPU, the methods of our kernels and of cuBLASLt are unsupported, and so are matrix products with a 16-bit
+/// accumulator; all other configs run there.
 /// Labels of kCublasLt: `algorithm`, and `sums`, which is `whole` or `split`.
 /// @throws  UsageError  for an invalid config, with the reason that accumulation_invalid_reason gives
 [[nodiscard]] std::unique_ptr<Case> make_accumulation_case(const AccumulationConfig& config);

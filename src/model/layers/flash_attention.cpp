@@ -16,7 +16,7 @@ namespace tbench::model {
 namespace {
 
 /// Checks that a tensor has the precision's type and is contiguous in head_dim, as the kernels require.
-/// @throws  std::invalid_argument  if it has not
+/// @throws  std::invalid_argument  if the type or the stride is wrong
 void check_operand(const char* name, const at::Tensor& tensor, Precision precision) {
   const at::ScalarType expected = precision == Precision::kBf16   ? at::kBFloat16
                                   : precision == Precision::kFp16 ? at::kHalf
