@@ -22,7 +22,7 @@
 namespace tbench::ranks {
 namespace {
 
-/// Selects an interface like PyTorch does: the interface that the user names, else the interface of the host's own
+/// Selects an interface as PyTorch does: the interface that the user names, otherwise the interface of the host's own
 /// name.
 std::shared_ptr<gloo::transport::Device> gloo_device() {
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
@@ -40,8 +40,9 @@ BackendPointer make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const Lau
 #ifdef USE_C10D_NCCL
 BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
                          std::chrono::milliseconds limit) {
-  // Multicast over NVLink changes what the links carry: only if the user asks. And a supervisor ends what hangs, with
-  // the case's status; c10d's watchdog would abort every rank and hide which one it was.
+  // Multicast over NVLink changes the traffic on the links, so it is used only if the user asks for it. A supervisor
+  // ends a rank that hangs and records the status of the case; c10d's watchdog would abort every rank and hide which
+  // rank hung.
   constexpr int kKeep = 0;
   ::setenv("NCCL_NVLS_ENABLE", "0", kKeep);
   ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", kKeep);
@@ -60,7 +61,7 @@ BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>&, const Launch&, 
 struct Pending::State {
   Group::Backends* group{};
   c10::intrusive_ptr<c10d::Work> work;
-  at::Tensor sum{};  // of which the backend leaves the mean to be made; else undefined
+  at::Tensor sum{};  // set if wait() has to divide the sum for a mean; otherwise undefined
 };
 
 Pending::Pending(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -177,7 +178,7 @@ void Group::send_to_next(at::Tensor& received, at::Tensor& sent) {
   const int previous = (rank() + size() - 1) % size();
   c10d::Backend& data = *backends_->data;
   backends_->run("send_recv", [&] {
-    // NCCL runs both at once only if they are issued as one.
+    // NCCL runs send and receive at the same time only if they are issued as one operation.
     if (data.supportsCoalescing()) data.startCoalescing();
     c10::intrusive_ptr<c10d::Work> sending = data.send(to, next, kTag);
     const c10::intrusive_ptr<c10d::Work> receiving = data.recv(from, previous, kTag);

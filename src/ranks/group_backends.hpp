@@ -24,11 +24,11 @@ struct Group::Backends {
   bool on_gpu{};
   c10::intrusive_ptr<c10d::Store> store;
   BackendPointer control;  // gloo, for numbers
-  BackendPointer data;     // for tensors; on a CPU the same
+  BackendPointer data;     // for tensors; on a CPU the same as control
   bool has_failed{};
   std::atomic<std::int64_t> calls{};  // another thread reads it
 
-  /// Runs what needs the other ranks. Memory that is lacking here is no failure of theirs.
+  /// Runs an action that needs the other ranks. A lack of memory on this rank is not a failure of the group.
   template <class Action>
   auto guard(const char* what, const Action& action) {
     ++calls;
@@ -42,7 +42,7 @@ struct Group::Backends {
     }
   }
 
-  /// Runs what starts a collective operation, and waits for it (on a GPU its stream does).
+  /// Starts a collective operation and waits for it; on a GPU the current stream waits.
   template <class Start>
   void run(const char* what, const Start& start) {
     guard(what, [&] {
@@ -51,14 +51,14 @@ struct Group::Backends {
     });
   }
 
-  /// Starts the sum over ranks, or the mean where the backend has it.
+  /// Starts the mean over ranks with NCCL, or the sum with gloo, which divide() turns into the mean.
   [[nodiscard]] c10::intrusive_ptr<c10d::Work> start_mean(const at::Tensor& tensor) const {
     std::vector<at::Tensor> tensors{tensor};
     c10d::AllreduceOptions options;
     options.reduceOp = mean_op();
     return data->allreduce(tensors, options);
   }
-  /// gloo knows sums alone: what they leave to do for a mean.
+  /// Divides a sum from gloo, which has no mean, by the number of ranks.
   void divide(at::Tensor& sum) const {
     if (!on_gpu) sum.div_(size);
   }

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kAlone = "WORLD_SIZE=1 runs this process by itself";
 constexpr std::int64_t kMaxRanks = 65536;
 constexpr std::int64_t kMaxPort = 65535;
-/// The ports at which a Slurm step meets: two steps of one host seldom share one, and they are below the ports that
-/// Linux hands out itself (from 32768 on).
+/// The range of ports at which a Slurm step meets. Two steps of one host seldom share a port, and the range lies below
+/// the ports that Linux assigns itself (from 32768 on).
 constexpr std::int64_t kFirstStepPort = 20000;
 constexpr std::int64_t kStepPorts = 10000;
 
@@ -29,7 +29,8 @@ class Variables {
     throw UsageError{
         fmt::format("{} is not set, although {}: start the ranks with torchrun or srun; {}", name, because_, kAlone)};
   }
-  /// @param last  the largest that makes sense
+  /// Parses a variable as a whole number.
+  /// @param last  largest valid number
   [[nodiscard]] std::int64_t number(const std::string& name, std::int64_t first, std::int64_t last) const {
     const std::string value = text(name);
     const std::optional<std::int64_t> parsed = parse_integer(value);
@@ -64,7 +65,8 @@ std::uint16_t step_port(const Lookup& variable, const Variables& variables) {
   return static_cast<std::uint16_t>(kFirstStepPort + (job * 16 + step) % kStepPorts);
 }
 
-/// Outside a step (in a batch script, say) there is no SLURM_STEP_NODELIST, whatever the job's number of tasks.
+/// Returns nullopt outside a step (for example in a batch script), where SLURM_STEP_NODELIST is not set, whatever the
+/// job's number of tasks.
 std::optional<Launch> slurm_launch(const Lookup& variable) {
   const std::optional<std::string> nodes = variable("SLURM_STEP_NODELIST");
   if (!nodes) return std::nullopt;

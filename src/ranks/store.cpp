@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kAskInterval{100};
 constexpr std::chrono::seconds kLookUpInterval{1};
-/// The time that c10d may take beyond its limit, which it does not keep with a server that accepts and says nothing.
+/// The time by which c10d may exceed its limit: it overruns if a server accepts the connection but does not answer.
 constexpr std::chrono::seconds kOverrun{5};
 
 std::chrono::milliseconds milliseconds_of(Seconds time) {
@@ -70,9 +70,9 @@ class TorchStore final : public Store {
   c10::intrusive_ptr<c10d::Store> store_;
 };
 
-/// c10d tells every attempt to connect, and failures with their backtraces: what fails in the end is an exception. Its
-/// flight recorder keeps a process's last operations for whoever looks into a job that hung: it takes the host's time
-/// in every operation, and two groups that two threads use write to it without a lock.
+/// Silences c10d, which logs every attempt to connect, and failures with their backtraces; final failures are reported
+/// as exceptions. Also disables its flight recorder, which keeps a process's last operations for the diagnosis of a job
+/// that hung: it takes host time in every operation, and two groups used by two threads write to it without a lock.
 void quiet_c10d() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -83,7 +83,7 @@ void quiet_c10d() {
   });
 }
 
-/// Runs what may take its time and cannot be interrupted in a thread of its own, which nothing has to wait for.
+/// Runs a task that may take long and cannot be interrupted in a thread of its own, for which nothing has to wait.
 template <class Task>
 std::future<std::invoke_result_t<Task>> in_own_thread(Task task) {
   std::packaged_task<std::invoke_result_t<Task>()> packaged{std::move(task)};
@@ -92,7 +92,7 @@ std::future<std::invoke_result_t<Task>> in_own_thread(Task task) {
   return result;
 }
 
-/// Why a host has no address; empty: it has one.
+/// Returns why a host name does not resolve; empty if it does.
 std::string address_problem(const std::string& host) {
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found);
@@ -100,7 +100,7 @@ std::string address_problem(const std::string& host) {
   return error == 0 ? "" : ::gai_strerror(error);
 }
 
-/// Returns once the address of the store has a number. A name may come to be known later, while a cluster starts.
+/// Returns once the address of the store resolves. While a cluster starts, a name may become known late.
 void wait_for_address(const Launch& launch, const std::string& what, Clock::time_point end, const Waiting& waiting) {
   Wait wait{.what = what};
   for (;;) {

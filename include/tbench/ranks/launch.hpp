@@ -1,5 +1,5 @@
-// The place of this process in a launch by torchrun or Slurm: which of how many ranks it is, and where the ranks meet.
-// A pure function of environment variables.
+// This process in a launch by torchrun or Slurm: its rank, the number of ranks, and the address at which the ranks
+// meet. A pure function of environment variables.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace tbench {
 namespace ranks {
 
-/// The program that started the ranks. `kTorchrun` is whatever sets RANK and WORLD_SIZE.
+/// The program that started the ranks. `kTorchrun` stands for any program that sets RANK and WORLD_SIZE.
 enum class Launcher { kTorchrun, kSlurm };
 
 struct Launch {
@@ -24,34 +24,35 @@ struct Launch {
   int local_rank{};  // among the ranks of this host
   std::string address;
   std::uint16_t port{};
-  /// torchrun's agent serves the store at that address; without one rank 0 does.
+  /// Whether torchrun's agent serves the store at that address; otherwise rank 0 serves it.
   bool has_agent_store{};
-  /// Tells this start from an earlier one in the same store: torchrun starts all ranks again when one ends.
+  /// Distinguishes this start from an earlier start in the same store: torchrun starts all ranks again when one ends.
   std::string attempt{"0"};
   bool operator==(const Launch&) const = default;
 
-  /// Whether this process serves the store for the others.
+  /// Returns whether this process serves the store for the other ranks.
   [[nodiscard]] bool serves_store() const { return rank == 0 && !has_agent_store; }
 };
 
-/// The value of an environment variable, or nothing.
+/// Returns the value of an environment variable, or nullopt if it is not set.
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// torchrun: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT. Slurm, in a step of several tasks: SLURM_PROCID,
-/// SLURM_NTASKS, SLURM_LOCALID and the first host of SLURM_STEP_NODELIST; the port is MASTER_PORT, or follows from the
-/// job's and the step's number. WORLD_SIZE goes first: torchrun may run inside a step, and WORLD_SIZE=1 makes a rank
-/// run by itself.
-/// @return  nothing for a process by itself
-/// @throws  UsageError  naming the variable, its value and what would be right
+/// Finds the launch that this process belongs to. torchrun sets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and
+/// MASTER_PORT. In a step of several tasks, Slurm sets SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID and
+/// SLURM_STEP_NODELIST, whose first host is the address; the port is MASTER_PORT, or follows from the numbers of job
+/// and step. WORLD_SIZE takes precedence, since torchrun may run inside a step; with WORLD_SIZE=1 a rank runs by
+/// itself.
+/// @return  the launch; nullopt if the process runs by itself
+/// @throws  UsageError  with the variable, its value and a valid value
 [[nodiscard]] std::optional<Launch> find_launch(const Lookup& variable);
 
-/// The first host of Slurm's list: `node07` of `node[07-09,12],login`.
-/// @throws  UsageError  naming SLURM_STEP_NODELIST and its value
+/// Returns the first host of Slurm's list: `node07` for `node[07-09,12],login`.
+/// @throws  UsageError  with SLURM_STEP_NODELIST and its value
 [[nodiscard]] std::string first_host(std::string_view nodes);
 
-/// Returns the CUDA_VISIBLE_DEVICES with which this rank sees its own GPU alone: number `local_rank` of the present
-/// list. A list of one is taken as it is: the launcher has given the rank its GPU.
-/// @param visible  its value now; nothing: all GPUs of the host
+/// Returns the CUDA_VISIBLE_DEVICES with which this rank sees only its own GPU: entry `local_rank` of the present list.
+/// Returns a list with one entry unchanged: the launcher has already assigned the GPU.
+/// @param visible  present value of the variable; nullopt stands for all GPUs of the host
 /// @throws         UsageError  if the host has more ranks than the list has GPUs
 [[nodiscard]] std::string visible_gpu(const std::optional<std::string>& visible, int local_rank);
 
