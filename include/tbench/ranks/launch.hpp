@@ -40,7 +40,7 @@ using Lookup = std::function<std::optional<std::string>(const std::string& name)
 /// Finds the launch that this process belongs to. torchrun sets RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and
 /// MASTER_PORT. In a step of several tasks, Slurm sets SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID and
 /// SLURM_STEP_NODELIST, whose first host is the address; the port is MASTER_PORT, or follows from the numbers of job
-/// and step. WORLD_SIZE takes precedence, since torchrun may run inside a step; with WORLD_SIZE=1 a rank runs by
+/// and step. WORLD_SIZE takes precedence, since torchrun may run inside a step. WORLD_SIZE=1 makes the process run by
 /// itself.
 /// @return  the launch; nullopt if the process runs by itself
 /// @throws  UsageError  with the variable, its value and a valid value

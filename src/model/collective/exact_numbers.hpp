@@ -1,4 +1,4 @@
-// The numbers that ranks bring to an exchange whose sums are verified exactly.
+// The numbers that ranks contribute to an exchange whose sums are verified exactly.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,7 +7,7 @@
 
 namespace tbench::model {
 
-/// Whole numbers up to this are exact: 2^(significand bits), the hidden one counted.
+/// The largest number up to which all whole numbers are exact: 2^(significand bits), including the hidden bit.
 inline constexpr std::int64_t kExactFp32 = std::int64_t{1} << 24;
 inline constexpr std::int64_t kExactBf16 = std::int64_t{1} << 8;
 /// Inputs are at most this large; the other numbers of fp32 are then as far from their neighbours.
@@ -19,8 +19,8 @@ struct ExactNumbers {
   std::int64_t largest{};     // > 0
 };
 
-/// Elements [begin, begin + count) of what `rank` brings: Knuth's multiplicative hash of an index that no two ranks and
-/// seeds share nearby, folded.
+/// Returns elements [begin, begin + count) of the numbers that `rank` contributes: Knuth's multiplicative hash, folded,
+/// of an index that differs between ranks and between nearby seeds.
 [[nodiscard]] at::Tensor exact_numbers(const ExactNumbers& of, int rank, std::uint64_t seed, std::int64_t begin,
                                        std::int64_t count);
 

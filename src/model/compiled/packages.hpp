@@ -1,5 +1,5 @@
-// Packages of graphs that PyTorch's inductor compiled ahead of time: for which machine they are, loading one, and which
-// of tools/compile_model.py a case needs.
+// Packages of graphs that PyTorch's inductor compiled ahead of time: the machine that a package is for, loading it, and
+// the packages of tools/compile_model.py that a case needs.
 #pragma once
 
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
@@ -17,27 +17,29 @@ namespace tbench::model {
 
 using CompiledGraph = torch::inductor::AOTIModelPackageLoader;
 
-/// Returns the part of a package's name that says its machine: "cpu", or the compute capability, "sm90".
+/// Returns the part of a package's name that identifies its machine: "cpu", or the compute capability, such as "sm90".
 [[nodiscard]] std::string package_machine(DeviceKind device);
-/// Returns the part that says its precision. TF32 is a setting of the run: the packages of fp32 serve it.
+/// Returns the part of a package's name that identifies its precision. TF32 is a setting of the run: it uses the
+/// packages of fp32.
 [[nodiscard]] std::string package_precision(Precision precision);
 
-/// Runs on the current stream without events, which no capture would survive; not thread-safe.
-/// @param graph  its name in the package: PyTorch's own name where a package has one graph alone
-/// @throws       Unsupported  for a file that is no whole package, or not of this machine's kind; OutOfMemory's causes
-///                            pass through
+/// Loads a graph that runs on the current stream without events, which a capture does not allow. Not thread-safe.
+/// @param graph  name of the graph in the package; by default PyTorch's own name for a package with a single graph
+/// @throws       Unsupported  for a file that is not a complete package, or was made for another kind of machine;
+///               exceptions for a lack of memory pass through
 [[nodiscard]] std::unique_ptr<CompiledGraph> load_package(const std::string& path, const std::string& graph = "model");
 
-/// The graphs of a step: the forward pass alone, or one with the loss and its backward.
+/// The graphs of a step: the forward pass alone, the forward pass with the loss, and its backward.
 enum class ModelGraph { kForward, kTraining, kBackward };
 
-/// The path of a package in the folder of the configuration; the name has the shapes' names, the machine, the precision
-/// and the graph.
+/// Returns the path of a package in the configuration's folder. The file's name has the names of the shapes, the
+/// machine, the precision and the graph.
 [[nodiscard]] std::string model_package_path(const ModelConfig& config, ModelGraph graph);
-/// Returns the contents that a package of this case states: extents, precision, GPU and PyTorch. A name says less: a
-/// size that the user defines, for one, has the extents of that day.
+/// Returns the contents that a package for this case states: extents, precision, GPU and PyTorch. They say more than
+/// the name: the extents of a size that the user defines may have changed since.
 [[nodiscard]] std::string model_package_contents(const ModelConfig& config, ModelGraph graph);
-/// Why the case has no packages: no folder, or a file that is not there, with the command that makes it.
+/// Returns why the case has no packages: no folder was given, or a file is missing; the text then has the command that
+/// makes it. Returns nullopt if all packages are there.
 [[nodiscard]] std::optional<std::string> model_packages_refusal(const ModelConfig& config);
 
 struct ModelPackage {
@@ -45,6 +47,7 @@ struct ModelPackage {
   std::unordered_map<std::string, std::string> metadata;
 };
 
+/// Loads a graph of the case with the package's metadata.
 /// @throws  Unsupported  for a file that is damaged, or was made for anything but this case on this machine
 [[nodiscard]] ModelPackage load_model_package(const ModelConfig& config, ModelGraph graph);
 

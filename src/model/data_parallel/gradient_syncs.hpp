@@ -11,11 +11,11 @@
 
 namespace tbench::model {
 
-/// Allocates its buffers. All ranks make one.
-/// @param bucket_bytes  read where the strategy has buckets
-/// @param trainer       of a train step, which outlives the result; with a share of the optimizer its parameters have
+/// Makes a strategy's synchronization and allocates its buffers. All ranks have to call it.
+/// @param bucket_bytes  size limit of a bucket; read only if the strategy has buckets
+/// @param trainer       trainer of a train step; must outlive the result. With a sharded optimizer its parameters have
 ///                      one storage (ParameterLayout::shares)
-/// @param group         outlives the result
+/// @param group         group of the ranks; must outlive the result
 /// @return              null for `none`
 [[nodiscard]] std::unique_ptr<GradientSync> make_gradient_sync(ParallelStrategy strategy, std::int64_t bucket_bytes,
                                                                Trainer& trainer, ranks::Group& group);

@@ -1,5 +1,5 @@
-// The places of a step's buffers in one block of memory: buffers whose lifetimes do not meet may share bytes. Planned
-// before the step runs, so that the bytes that it needs are known.
+// The offsets of a step's buffers in one block of memory, in which buffers whose lifetimes do not overlap may share
+// bytes. Planned before the step runs, so that the memory that it needs is known.
 #pragma once
 
 #include <cstddef>
@@ -8,32 +8,34 @@
 
 namespace tbench::model {
 
-/// Moments of a schedule are numbered from 0.
+/// The lifetime of a buffer, in moments of a schedule, which are numbered from 0.
 struct Lifetime {
   std::int64_t first{};  // the moment that writes the buffer
-  std::int64_t last{};   // the last one that reads it, >= first
+  std::int64_t last{};   // the last moment that reads it, >= first
 };
 
 class BufferPlan {
  public:
-  static constexpr std::int64_t kAlignment = 256;  // bytes, of every offset: what cuBLASLt asks for
+  static constexpr std::int64_t kAlignment = 256;  // bytes, for every offset; cuBLASLt requires it
 
+  /// Adds a buffer to the plan.
   /// @return  number of the buffer
   /// @throws  std::invalid_argument  for negative bytes, or a lifetime that ends before it begins
   std::size_t add(std::int64_t bytes, Lifetime lifetime);
-  /// Gives every buffer its offset: the largest first, each at the lowest offset that is free for all of its lifetime.
+  /// Assigns an offset to every buffer: the largest buffer first, each at the lowest offset that is free for its whole
+  /// lifetime.
   /// @see  Pisarchyk and Lee (arXiv:2001.03288), greedy by size
   void place();
 
-  /// The offset of buffer `number`, after place().
+  /// Returns the offset of buffer `number`, after place().
   [[nodiscard]] std::int64_t offset(std::size_t number) const { return buffers_.at(number).offset; }
-  /// Bytes of the block, after place().
+  /// Returns the bytes of the block, after place().
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// Bytes of the buffers that live at the same moment, at the most: no plan needs fewer.
+  /// Returns the largest number of bytes that are live at the same moment: no plan needs fewer.
   [[nodiscard]] std::int64_t least_bytes() const;
-  /// The moment at which the buffers that live have the most bytes.
+  /// Returns the moment at which the live buffers have the most bytes.
   [[nodiscard]] std::int64_t peak_moment() const;
-  /// Whether buffer `number` lives at that moment.
+  /// Returns whether buffer `number` is live at that moment.
   [[nodiscard]] bool lives_at(std::size_t number, std::int64_t moment) const;
 
  private:

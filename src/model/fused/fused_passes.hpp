@@ -1,5 +1,5 @@
-// `impl:fused`: a model's passes written out over our own kernels and cuBLASLt's products, without autograd, in one
-// block of memory that was planned before.
+// `impl:fused`: a model's passes written out with our own kernels and cuBLASLt's products, without autograd, in one
+// block of memory that is planned in advance.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,9 +24,9 @@
 
 namespace tbench::model {
 
-/// The residual stream, the table of embeddings, norms' weights and their gradients are float32; everything else is of
-/// the precision's type (fp16: gradients of weights are float32), and weights are read from copies of that type, which
-/// are made when parameters change.
+/// The passes of one model. The residual stream, the table of embeddings, the norms' weights and their gradients are
+/// float32; everything else has the precision's type (in fp16, gradients of weights are float32). Products read copies
+/// of the weights in that type, which are made when the parameters change.
 class FusedPasses final : public ModelPasses {
  public:
   /// Allocates everything that the passes of the configured kind need.
@@ -68,36 +68,38 @@ class FusedPasses final : public ModelPasses {
   void forward(const at::Tensor& tokens);
   void forward_layer(std::size_t layer);
   void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
-  /// Plans the passes of all layers, whose tensors have one layout.
+  /// Plans the attention passes once for all layers, whose tensors have one layout.
   void plan_attention();
   [[nodiscard]] kernels::AttentionForward forward_arguments(const LayerBuffers& buffers) const;
   [[nodiscard]] kernels::AttentionBackward backward_arguments(std::size_t layer) const;
   void feed_forward(const LayerBuffers& buffers, const LayerWeights& weights);
-  /// Normalises x + branch, which is written to `sum`; where `sum` is null, normalises x.
+  /// Writes x + branch to `sum` and normalises it; normalises x if `sum` is null.
   void norm(const float* x, const float* weight, float* sum, void* normed, float* rstd);
 
   void backward_head();
   void backward_layer(std::size_t layer, const UpdateHook& update);
-  /// Leads from the gradient of the feed-forward part's output to the gradients of gate and up.
+  /// Computes the gradients of gate and up from the gradient of the feed-forward part's output.
   void activation_backward(std::size_t layer, bool beside_updates);
-  /// Goes on from the gradients of gate and up; the largest products of a layer.
+  /// Continues from the gradients of gate and up with the largest products of a layer.
   void feed_forward_products_backward(std::size_t layer, bool beside_updates);
   void attention_backward(std::size_t layer, bool beside_updates);
-  /// Updates the layer's matrices, or the head's matrix for the number of layers, while backward goes on: the current
-  /// stream is done with their values, and the side stream's mark is behind their gradients.
+  /// Updates the layer's matrices while backward goes on; `layer` = number of layers stands for the head's matrix.
+  /// Requires that the current stream no longer reads their values, and that the side stream's mark follows their
+  /// gradients.
   void update_beside(const UpdateHook& update, std::size_t layer);
-  /// Leads from the gradients of the norm's output and of the stream behind it to the gradient of the stream before it.
-  /// @param dbranch  of what the part before the norm added to the stream
+  /// Computes the gradient of the stream before the norm from the gradient of the norm's output and the gradient of the
+  /// stream after it.
+  /// @param dbranch  destination for the gradient of the branch that was added to the stream before the norm
   void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight, void* dbranch);
-  /// Buffers of the layer, which takes turns with others.
+  /// Returns the layer's buffers, which layers use in turn.
   [[nodiscard]] const ScratchBuffers::OfLayer& of_layer(std::size_t layer) const {
     return buffers_.scratch.of_layer[layer % kLayersInFlight];
   }
   void add_up_norms();
 
-  /// Turns q and k where they lie.
+  /// Applies RoPE to q and k in place.
   void rope(void* qkv, bool backward) const;
-  /// A product [tokens, parts, num_heads, head_dim], nothing turned yet.
+  /// Returns the problem for a product [tokens, parts, num_heads, head_dim], with no parts to rotate yet.
   [[nodiscard]] kernels::RopeProblem packed(int parts) const;
   [[nodiscard]] kernels::TensorView part_of_qkv(void* qkv, int part) const {
     return kernels::packed_part(qkv, packed(3), part);
@@ -123,7 +125,7 @@ class FusedPasses final : public ModelPasses {
   Precision storage_;  // kBf16, kFp16 or kFp32
   at::ScalarType dtype_;
   kernels::AttentionProblem attention_;
-  std::optional<kernels::AttentionPlan> attention_forward_plan_, attention_backward_plan_;  // of every layer
+  std::optional<kernels::AttentionPlan> attention_forward_plan_, attention_backward_plan_;  // for every layer
   kernels::NormShape norm_;
   RopeTable rope_;
   std::vector<at::Tensor> copies_;
@@ -134,12 +136,12 @@ class FusedPasses final : public ModelPasses {
   StepBuffers buffers_;
   at::Tensor block_;
   at::Tensor logits_, losses_, loss_;  // views of the block
-  std::vector<at::Tensor> gradients_;  // views of it, of every leaf
-  const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
-  SideStream side_;                    // weights' gradients, beside those of activations
-  SideStream updates_;                 // of weights, beside both
+  std::vector<at::Tensor> gradients_;  // views of the block, one per leaf
+  const std::int64_t* tokens_{};       // tokens of the latest forward pass, for backward
+  SideStream side_;                    // weights' gradients, concurrent with activations' gradients
+  SideStream updates_;                 // updates of weights, concurrent with both
   std::vector<kernels::NormShares> pending_norms_;
-  float* stream_gradient_{};  // of the residual stream, as far as backward has come; null before its first norm
+  float* stream_gradient_{};  // current gradient of the residual stream; null before backward's first norm
 };
 
 [[nodiscard]] std::unique_ptr<ModelPasses> make_fused_passes(const PassesInputs& inputs);

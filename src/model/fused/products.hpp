@@ -13,15 +13,16 @@
 
 namespace tbench::model {
 
-/// The library and what its products work in: those that may run at the same time have workspaces of their own.
+/// The library and the workspaces of its products. Products that may run at the same time have separate workspaces.
 class ProductLibrary {
  public:
-  /// @param has_side_stream  weights' gradients run beside other products
+  /// Allocates the workspaces.
+  /// @param has_side_stream  whether the weights' gradients run at the same time as other products
   ProductLibrary(at::Device device, bool has_side_stream);
 
   [[nodiscard]] const cuda::CublasLt& library() const { return library_; }
   [[nodiscard]] const at::Tensor& workspace() const { return workspace_; }
-  /// The same where nothing runs beside.
+  /// Workspace of the side stream; workspace() itself if there is no side stream.
   [[nodiscard]] const at::Tensor& side_workspace() const { return side_workspace_; }
   [[nodiscard]] std::size_t workspace_bytes() const;
 
@@ -30,13 +31,15 @@ class ProductLibrary {
   at::Tensor workspace_, side_workspace_;
 };
 
-/// One product with its algorithm, chosen at its first call: that one synchronises, and so cannot be captured.
+/// One product with its algorithm, which the first call selects. The first call therefore synchronises and cannot be
+/// captured.
 class Product {
  public:
-  /// @param workspace  of kMatmulWorkspaceBytes; outlives this
+  /// Plans the product without selecting an algorithm.
+  /// @param workspace  kMatmulWorkspaceBytes bytes; must outlive this object
   Product(const ProductLibrary& library, const at::Tensor& workspace, const cuda::MatmulProblem& problem);
   /// Enqueues the product on the current stream.
-  /// @param x, w, y  as of cuda::MatmulOperands
+  /// @param x, w, y  pointers as in cuda::MatmulOperands
   /// @throws  cuda::CublasError; std::runtime_error if the library has no algorithm
   void operator()(const void* x, const void* w, void* y);
 
@@ -54,30 +57,32 @@ struct LinearShape {
   Precision precision{};  // 16-bit operands with float32 sums; float32 operands for kFp32 and kTf32
 };
 
-/// bfloat16 for kBf16: autocast's product has no more bits, whatever they are cast to behind it. Else float32: fp16's
-/// would be lost where the loss's scale is divided out.
+/// Returns bfloat16 for kBf16, since autocast's product has no more bits, whatever type it is cast to afterwards.
+/// Returns float32 otherwise: fp16 gradients would underflow when the loss scale is divided out.
 [[nodiscard]] at::ScalarType weight_gradient_type(Precision precision);
 
-/// y = x w^T, x [tokens, in], w [out, in], y [tokens, out], with its gradients: for all multiprocessors, or for those
-/// that updates of weights leave.
+/// y = x w^T with its gradients; x is [tokens, in], w [out, in], y [tokens, out]. The gradients are planned twice: for
+/// all SMs, and for the SMs that concurrent updates of weights leave.
 class Linear {
  public:
-  /// @param beside_updates  multiprocessors that updates leave
+  /// Plans the products.
+  /// @param beside_updates  SMs that concurrent updates leave free
   Linear(const ProductLibrary& library, const LinearShape& shape, int beside_updates);
 
   void forward(const void* x, const void* w, void* y) { forward_(x, w, y); }
-  /// dx = dy w.
+  /// Computes dx = dy w.
   void input_gradient(const void* dy, const void* w, void* dx, bool beside_updates) {
     gradients(beside_updates).of_input(dy, w, dx);
   }
-  /// dw = dy^T x, of weight_gradient_type(). In the side stream's workspace.
+  /// Computes dw = dy^T x in weight_gradient_type(), in the side stream's workspace.
   void weight_gradient(const void* dy, const void* x, void* dw, bool beside_updates) {
     gradients(beside_updates).of_weight(dy, x, dw);
   }
 
  private:
   struct Gradients {
-    /// @param multiprocessors  as of cuda::MatmulProblem
+    /// Plans both products.
+    /// @param multiprocessors  SMs, as in cuda::MatmulProblem
     Gradients(const ProductLibrary& library, const LinearShape& shape, int multiprocessors);
 
     Product of_input, of_weight;

@@ -1,4 +1,5 @@
-// Work beside a chain of operations, of which each waits for the one before: nothing in the chain reads its results.
+// A second stream for work that runs at the same time as a chain of dependent operations. Nothing in the chain reads
+// its results.
 #pragma once
 
 #include <c10/cuda/CUDAGuard.h>
@@ -11,17 +12,18 @@
 
 namespace tbench::model {
 
-/// A second stream of the device that was current when it was made. Its kernels take the multiprocessors that the
-/// chain's leave idle, in the last wave of a product above all. All of it can be captured, if join() is.
+/// A second stream of the device that was current at construction. Its kernels take the SMs that the chain's kernels
+/// leave idle, above all in the last wave of a product. All of its work can be captured, provided that join() is, too.
 class SideStream {
  public:
-  /// Marks that can be waited for.
+  /// The number of marks that can be waited for.
   static constexpr std::size_t kMarks = 2;
 
   /// @throws  cuda::CudaError, as everything here
   SideStream();
 
-  /// `work` enqueues on the current stream, which is the second one here: behind everything that the caller's holds.
+  /// Runs `work` with the second stream as the current stream. What it enqueues starts after everything that is already
+  /// in the caller's stream.
   template <class Work>
   void run(const Work& work) {
     record(fork_, c10::cuda::getCurrentCUDAStream());
@@ -29,11 +31,12 @@ class SideStream {
     const c10::cuda::CUDAStreamGuard on_this{stream_};
     work();
   }
-  /// Everything that runs beside so far has this number, below kMarks.
+  /// Marks all work of this stream so far with a number below kMarks.
   void mark(std::size_t number) { record(marks_.at(number), stream_); }
-  /// The current stream waits for what was marked last with this number: since a capture began, where one did.
+  /// Makes the current stream wait for the last mark with this number. In a capture, only a mark set since it began
+  /// counts.
   void wait_for(std::size_t number) { wait(c10::cuda::getCurrentCUDAStream(), marks_.at(number)); }
-  /// The current stream waits for everything that runs beside it.
+  /// Makes the current stream wait for all work of this stream.
   void join();
 
  private:

@@ -1,5 +1,5 @@
-// Everything that a fused step writes but for weights and optimizer state: its buffers, when each lives, and one block
-// of memory for all of them.
+// The buffers of a fused step: everything that it writes except weights and optimizer state. Each has a lifetime, and
+// one block of memory holds all of them.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@ namespace tbench::model {
 struct StepExtents {
   std::int64_t batch{}, context{};
   std::int64_t d_model{}, d_ff{}, num_layers{}, num_heads{}, vocab_size{};
-  std::int64_t element_bytes{};  // of activations but for the residual stream, which is float32
-  bool has_backward{};           // what backward reads is kept
+  std::int64_t element_bytes{};  // bytes of an activation's element; the residual stream is float32
+  bool has_backward{};           // whether buffers that backward reads are kept
   std::int64_t attention_workspace_bytes{};
   std::int64_t norm_workspace_bytes{};
   [[nodiscard]] std::int64_t tokens() const { return batch * context; }
 };
 
-/// Pointers into the block; null where the pass has no such buffer. [tokens, ...] of elements unless told otherwise.
+/// Pointers into the block; null if the pass has no such buffer. Elements have the compute type unless the pointer's
+/// type says otherwise.
 struct LayerBuffers {
   float* x{};          // [tokens, d_model] float32: the residual stream before the layer
   void* normed{};      // [tokens, d_model]
   float* rstd{};       // [tokens]
-  void* qkv{};         // [tokens, 3, num_heads, head_dim], q and k turned
+  void* qkv{};         // [tokens, 3, num_heads, head_dim], q and k after RoPE
   void* attended{};    // [tokens, d_model]
   float* lse{};        // [batch, num_heads, context]
-  float* x_mid{};      // as x: between attention and feed-forward
+  float* x_mid{};      // [tokens, d_model] float32: the stream between attention and feed-forward
   void* normed_mid{};  // [tokens, d_model]
   float* rstd_mid{};   // [tokens]
-  void* gate_up{};     // [tokens, 2, d_ff]; their gradients in backward
-  void* h{};           // [tokens, d_ff], of the forward pass alone
+  void* gate_up{};     // [tokens, 2, d_ff]; backward overwrites them with their gradients
+  void* h{};           // [tokens, d_ff], in the forward pass only
 };
 
 struct HeadBuffers {
@@ -39,58 +40,60 @@ struct HeadBuffers {
   void* normed{};   // [tokens, d_model]
   float* rstd{};    // [tokens]
   void* logits{};   // [tokens, vocab_size]
-  void* dlogits{};  // the same
+  void* dlogits{};  // [tokens, vocab_size]
   float* losses{};  // [tokens]
   float* loss{};    // scalar
 };
 
-/// Norms whose weights' gradients are added up together.
+/// The number of norms whose weights' gradients are added up together.
 inline constexpr std::size_t kPendingNorms = 16;
 
-/// Layers that backward has in flight: the one that is worked on and the one whose weights' gradients may not be done
-/// yet.
+/// The number of layers that backward has in flight: the current layer, and the layer whose weights' gradients may not
+/// be finished yet.
 inline constexpr std::size_t kLayersInFlight = 2;
 
-/// Written and read between two neighbouring operations.
+/// Buffers that one operation writes and one of the next operations reads.
 struct ScratchBuffers {
-  void* branch{};     // [tokens, d_model]: what a sublayer adds to the stream
-  float* dx[2]{};     // [tokens, d_model] float32: the stream's gradient, by turns
+  void* branch{};     // [tokens, d_model]: a sublayer's output, which is added to the stream
+  float* dx[2]{};     // [tokens, d_model] float32: the stream's gradient, in alternating buffers
   void* dnormed{};    // [tokens, d_model]
   void* dattended{};  // [tokens, d_model]
   void* dh{};         // [tokens, d_ff]
-  /// Inputs of the weights' gradients, whose products may still run in the layer after: two sets that alternate.
+  /// Inputs of the weights' gradients, whose products may still run during the next layer's backward pass: two sets
+  /// that alternate.
   struct OfLayer {
-    void* dffn{};        // [tokens, d_model]: of what the feed-forward part added to the stream
-    void* dattention{};  // [tokens, d_model]: of what attention added
-    void* h{};           // [tokens, d_ff]: once more
-    void* dqkv{};        // as qkv
+    void* dffn{};        // [tokens, d_model]: gradient of the feed-forward part's output
+    void* dattention{};  // [tokens, d_model]: gradient of attention's output
+    void* h{};           // [tokens, d_ff]: h, recomputed
+    void* dqkv{};        // [tokens, 3, num_heads, head_dim]
   };
   OfLayer of_layer[kLayersInFlight];
   void* attention_workspace{};
-  float* norm_workspaces[kPendingNorms]{};  // with the shares of weights' gradients that are not added up yet
+  float* norm_workspaces[kPendingNorms]{};  // partial gradients of weights, not added up yet
 };
 
 class StepBuffers {
  public:
-  /// Plans; allocates nothing.
-  /// @param gradient_bytes  of every leaf, in Parameters' order with fused_qkv and fused_gate_up; read for a backward
+  /// Plans the block without allocating it.
+  /// @param gradient_bytes  bytes of each leaf's gradient, in Parameters' order with fused_qkv and fused_gate_up; read
+  ///                        only if the step has a backward
   StepBuffers(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes);
   StepBuffers(const StepBuffers&) = delete;
   StepBuffers& operator=(const StepBuffers&) = delete;
 
-  /// Bytes of the block.
+  /// Returns the bytes of the block.
   [[nodiscard]] std::int64_t bytes() const { return plan_.bytes(); }
-  /// Bytes of the gradients that live when the block has the most live bytes.
+  /// Returns the bytes of the gradients that are live when the block has the most live bytes.
   [[nodiscard]] std::int64_t gradient_bytes_at_peak() const;
   [[nodiscard]] const BufferPlan& plan() const { return plan_; }
-  /// Gives every buffer its place.
+  /// Sets the pointers of all buffers.
   /// @param block  bytes() bytes, aligned to BufferPlan::kAlignment
   void set_block(void* block);
 
   std::vector<LayerBuffers> layers;
   HeadBuffers head;
   ScratchBuffers scratch;
-  std::vector<void*> gradients;  // of every leaf
+  std::vector<void*> gradients;  // one per leaf
 
  private:
   template <class T>
@@ -110,8 +113,8 @@ class StepBuffers {
   std::vector<Slot> slots_;
 };
 
-/// Leaves of a layer with fused_qkv and fused_gate_up: ln1, qkv, output, gate_up, w2, ln2.
+/// The number of leaves of a layer with fused_qkv and fused_gate_up: ln1, qkv, output, gate_up, w2, ln2.
 inline constexpr std::size_t kFusedLeavesOfLayer = 6;
-inline constexpr std::size_t kFusedMatricesOfLayer = 4;  // one after the other
+inline constexpr std::size_t kFusedMatricesOfLayer = 4;  // consecutive leaves
 
 }  // namespace tbench::model

@@ -1,4 +1,5 @@
-// Where backward's weights are updated beside its products, and by how much of the GPU: a rule from measurements alone.
+// Where the weights are updated concurrently with backward's products, and with what share of the GPU: a rule from
+// measurements alone.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +8,18 @@
 namespace tbench::model {
 
 struct UpdatePlan {
-  /// That updates take, on which products beside them have no room: these are planned for the others.
+  /// SMs that updates take. The products that run at the same time have no room on them, and are planned for the other
+  /// SMs.
   int multiprocessors{};
-  /// A layer's updates begin with the layer before it and run beside all of its products; or they begin behind the
-  /// activation's gradient and run beside the three largest alone.
+  /// Whether a layer's updates begin with the previous layer and run concurrently with all of its products. Otherwise
+  /// they begin after the activation's gradient and run only with the three largest products.
   bool beside_all{};
   bool operator==(const UpdatePlan&) const = default;
 };
 
-/// Train steps at 512 tokens, bf16, as graphs, H200, ms; a third of the multiprocessors next to all products / a third
-/// and a quarter beside three. d_model 1,024: 14.2 / 13.6 to 13.7, 13.3; 1,280: 29.0 / 28.6, 30.0; 1,600: 58.5 to 59.3
-/// / 57.9, 58.9; 2,560: 89.0 / 92.1, 96.7.
+/// Selects the plan. Times of train steps at 512 tokens, bf16, as graphs, on an H200, in ms: with a third of the SMs
+/// for updates next to all products / with a third and with a quarter next to three products. d_model 1,024: 14.2 /
+/// 13.6 to 13.7, 13.3; 1,280: 29.0 / 28.6, 30.0; 1,600: 58.5 to 59.3 / 57.9, 58.9; 2,560: 89.0 / 92.1, 96.7.
 /// @param d_model          d_model of the model
 /// @param multiprocessors  SMs of the device
 [[nodiscard]] constexpr UpdatePlan update_plan(std::int64_t d_model, int multiprocessors) {

@@ -17,8 +17,8 @@
 namespace tbench::model {
 namespace {
 
-/// A generator's seed for one buffer: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014),
-/// SplitMix64, the output number `index` + 1 of the state `seed`. The CPU's generator takes its low 32 bits alone.
+/// Returns a generator's seed for one buffer: output number `index` + 1 of SplitMix64 with the state `seed` (Steele,
+/// Lea, Flood, "Fast splittable pseudorandom number generators", 2014). The CPU's generator uses only the low 32 bits.
 std::uint64_t seed_of_buffer(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15U * (index + 1);
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -26,7 +26,7 @@ std::uint64_t seed_of_buffer(std::uint64_t seed, std::uint64_t index) {
   return z ^ (z >> 31U);
 }
 
-/// Milliseconds between two events around one launch.
+/// Returns the milliseconds between two events around one launch.
 float milliseconds_of(const Candidate& candidate, const cuda::Event& begin, const cuda::Event& end) {
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
   TBENCH_CUDA_CHECK(cudaEventRecord(begin.get(), stream));
@@ -50,7 +50,7 @@ at::Tensor seeded_normal(at::IntArrayRef shape, at::ScalarType dtype, DeviceKind
 Candidate fastest_of(std::vector<Candidate> candidates, const AutotuneConditions& conditions) {
   if (candidates.empty()) throw std::invalid_argument{"fastest_of: no candidates"};
   if (candidates.size() == 1) return std::move(candidates.front());
-  // Nobody drops out, and nothing ends it early.
+  // No candidate is dropped, and no budget ends the rounds early.
   const cuda::AutotuneRules rules{.rounds = 6,
                                   .keep_within = std::numeric_limits<double>::infinity(),
                                   .equal_within = conditions.equal_within,

@@ -1,6 +1,6 @@
-// One operation on tensors as a case: a step is one launch of it. Matrix products, single kernels, sums, autocast's
-// subjects and the GPU's ceilings are operations. And the data that they run on, and autotuning: of several ways to do
-// the same thing on a GPU, the fastest.
+// One operation on tensors as a case, in which a step is one launch. Matrix products, single kernels, sums, autocast's
+// subjects and the GPU's ceilings are operations. This header also has the random data that they run on, and
+// autotuning, which selects the fastest of several ways to do the same thing on a GPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,15 +19,16 @@
 
 namespace tbench::model {
 
-/// A subclass's do_build() allocates and fills what enqueue() needs: seeded normal values, never zeros. Its do_verify()
-/// runs what will be timed, after the outputs were overwritten with NaN, and compares with float64 or exactly.
+/// A subclass's do_build() allocates and fills the buffers of enqueue() with seeded normal values, never with zeros.
+/// Its do_verify() runs the operation that will be timed, after the outputs were overwritten with NaN, and compares the
+/// results with float64 or exactly.
 class OperationCase : public TorchCase {
  public:
   [[nodiscard]] std::span<const std::string_view> phases() const final {
     static constexpr std::array<std::string_view, 1> kPhases{"launch"};
     return kPhases;
   }
-  /// Enqueues the operation once on the current stream. Never synchronises. Errors are LibTorch's own.
+  /// Enqueues the operation once on the current stream. Never synchronises. Throws LibTorch's own exceptions.
   virtual void enqueue() = 0;
 
  protected:
@@ -40,30 +41,32 @@ class OperationCase : public TorchCase {
   }
 };
 
-/// A contiguous tensor of independent values of the standard normal distribution: the same for the same arguments on
-/// the same kind of device, others for every buffer of a case. Values are drawn in float32 and then rounded to `dtype`,
-/// which needs room for both, so that the precisions of one case are given the same numbers.
-/// @param seed   of the run, CaseContext::seed
-/// @param index  of the buffer in its case: 0, 1, ...
+/// Makes a contiguous tensor of independent, normally distributed values (mean 0, variance 1). The values are the same
+/// for the same arguments on the same kind of device, and differ between the buffers of a case. They are drawn in
+/// float32 and then rounded to `dtype`, which needs memory for both, so that a case has the same numbers in all
+/// precisions.
+/// @param seed   seed of the run, CaseContext::seed
+/// @param index  number of the buffer in its case: 0, 1, ...
 /// @throws       c10::OutOfMemoryError
 [[nodiscard]] at::Tensor seeded_normal(at::IntArrayRef shape, at::ScalarType dtype, DeviceKind device,
                                        std::uint64_t seed, std::uint64_t index);
 
-/// One way: launch() enqueues it on the current stream.
+/// One way to do the operation: launch() enqueues it on the current stream.
 struct Candidate {
   std::string name;
   std::function<void()> launch;
 };
 
 struct AutotuneConditions {
-  bool rests{false};         // the device rests before each launch, as before a burst's sample
-  double equal_within{1.0};  // of candidates within this factor of the best the first is taken
+  bool rests{false};         // the device cools down before each launch, as before a burst's sample
+  double equal_within{1.0};  // the first candidate within this factor of the best time wins
 };
 
-/// The candidate whose median launch took least: each is launched once before and then six times between events, in
-/// rounds, on an idle device. Synchronises. For launches of a millisecond or so, beside which what events add is small.
-/// @param candidates  at least one; a single one is not launched
-/// @throws            std::invalid_argument; CudaError; whatever a launch throws
+/// Returns the candidate with the shortest median launch. Each candidate is launched once to warm up and then six times
+/// between events, in rounds, on an idle device. Synchronises. Made for launches of about a millisecond, for which the
+/// cost of the events is small.
+/// @param candidates  at least one; a single candidate is returned without a launch
+/// @throws            std::invalid_argument; CudaError; any exception of a launch
 [[nodiscard]] Candidate fastest_of(std::vector<Candidate> candidates, const AutotuneConditions& conditions = {});
 
 }  // namespace tbench::model

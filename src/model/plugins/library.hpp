@@ -1,4 +1,4 @@
-// A plug-in's shared library: opened, and held against include/tbench/plugin.h as far as that can be seen without
+// A plug-in's shared library: opening it, and checking it against include/tbench/plugin.h as far as is possible without
 // running a case.
 #pragma once
 
@@ -8,12 +8,14 @@
 
 namespace tbench::model {
 
-/// @param name  may be null
-/// @throws      UsageError  unless it can be a value of `impl`
+/// Checks a plug-in's name.
+/// @param name  name to check; may be null
+/// @throws      UsageError  if it cannot be a value of `impl`
 void require_plugin_name(const char* name);
 
-/// Opens the library for good, calls tbench_plugin() and checks the version, the name and that it joins something.
-/// @throws  UsageError  that says what is wrong
+/// Opens the library permanently, calls tbench_plugin() and checks the version, the name and that it joins at least one
+/// family.
+/// @throws  UsageError  with the fault
 [[nodiscard]] const tbench_plugin_description& open_plugin_library(const std::string& path);
 
 }  // namespace tbench::model

@@ -1,5 +1,6 @@
-// A plug-in that is a package: what tools/export_kernel.py has noted of it, and its graphs. A package is a function in
-// Python that PyTorch's inductor has compiled ahead of time. What its graphs return is the result: nothing is copied.
+// A plug-in that is a package: the metadata that tools/export_kernel.py wrote, and its graphs. A package is a Python
+// function that PyTorch's inductor has compiled ahead of time. The outputs of its graphs are the results: nothing is
+// copied.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,20 +30,20 @@ struct PackageExtent {
 struct KernelPackage {
   std::string path;
   std::string name;  // the value of `impl`
-  std::string part;  // as Plugin::parts has it
-  /// In the order in which they are packed: "forward/fp32", "training/bf16/causal1". `training` is a forward pass that
-  /// returns what `backward` reads besides; without one `forward` stands for it.
+  std::string part;  // in the notation of Plugin::parts
+  /// Names of the graphs in the order of packing: "forward/fp32", "training/bf16/causal1". `training` is a forward pass
+  /// that also returns the inputs of `backward`; in a package without `training`, `forward` does so.
   std::vector<std::string> graphs;
   std::vector<PackageExtent> extents;
 };
 
-/// Whether a plug-in's file is a package, by its name.
+/// Returns whether a plug-in's file is a package, judging by its name.
 [[nodiscard]] bool is_kernel_package(std::string_view path);
 
-/// Reads what a package says of itself. Runs nothing of it.
-/// @param device  that the run is on
-/// @throws        UsageError  that says what is wrong: it is none of tools/export_kernel.py, of another format, made
-///                            with another PyTorch, or for another machine
+/// Reads a package's metadata. Runs none of its code.
+/// @param device  device of the run
+/// @throws        UsageError  with the fault: the file is no package of tools/export_kernel.py, has another format, or
+///                was made with another PyTorch or for another machine
 [[nodiscard]] KernelPackage read_kernel_package(const std::string& path, DeviceKind device);
 
 /// The question that a case asks a package.
@@ -50,26 +51,28 @@ struct PackageQuestion {
   std::string precision;                        // "bf16"
   std::string flags;                            // "/causal1", or empty
   bool with_backward{};                         // the pass has a backward
-  std::map<std::string, std::int64_t> extents;  // all that the operation has
+  std::map<std::string, std::int64_t> extents;  // all extents of the operation
 };
 
-/// Why the package cannot compute it.
+/// Returns why the package does not support the question, or nullopt.
 [[nodiscard]] std::optional<std::string> package_refusal(const KernelPackage& package, const PackageQuestion& question);
 
-/// Returns what is wrong with the results of a graph, but for their shapes and values, which verification looks at: one
-/// is missing, of another dtype or not contiguous. That would be another amount of work than the other implementations
-/// do.
+/// Returns the fault in the results of a graph: one is missing, has another dtype or is not contiguous. Such a graph
+/// would do a different amount of work than the other implementations. Does not check shapes and values, which
+/// verification checks.
 [[nodiscard]] std::optional<std::string> result_fault(std::span<const at::Tensor> results,
                                                       std::span<const at::ScalarType> dtypes);
 
-/// A graph that was loaded. Runs on the current stream.
+/// A loaded graph. Runs on the current stream.
 class PackageGraph {
  public:
+  /// Loads a graph of a package.
   /// @throws  Unsupported  if it cannot be loaded
   PackageGraph(const KernelPackage& package, const std::string& key);
 
-  /// @param dtypes  of the results that the case takes; there may be more
-  /// @throws        std::runtime_error  if result_fault() finds one
+  /// Runs the graph.
+  /// @param dtypes  dtypes of the results that the case uses; the graph may return more
+  /// @throws        std::runtime_error  if result_fault() finds a fault
   [[nodiscard]] std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs,
                                             std::span<const at::ScalarType> dtypes) const;
 
@@ -80,12 +83,12 @@ class PackageGraph {
 
 /// The graphs of one case.
 struct PackageGraphs {
-  PackageGraph forward;  // of a case with a backward pass the one that goes before it
+  PackageGraph forward;  // in a backward case, the forward pass before it
   std::optional<PackageGraph> backward;
 };
 [[nodiscard]] PackageGraphs load_package_graphs(const KernelPackage& package, const PackageQuestion& question);
 
-/// The implementations that packages make of a name.
+/// Return the implementation `name`, which packages provide.
 [[nodiscard]] AttentionImpl package_attention_impl(const std::string& name);
 [[nodiscard]] GemmImpl package_gemm_impl(const std::string& name);
 [[nodiscard]] KernelImpl package_kernel_impl(const std::string& name);

@@ -1,6 +1,6 @@
-// A family that plug-ins join: what a library's description has for it, and how that, or a package, becomes an
-// implementation. A new one is a struct of functions in include/tbench/plugin.h, two files in this folder and a line in
-// plugins.cpp.
+// A family that plug-ins can join: the part of a library's description that concerns it, and how a library or a package
+// becomes an implementation. A new family is a struct of functions in include/tbench/plugin.h, two files in this folder
+// and a line in plugins.cpp.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ struct KernelPackage;
 struct PackageQuestion;
 
 struct PluginFamily {
-  /// Parts that the library joins, as Plugin::parts has them; none if it does not join the family.
-  /// @throws  UsageError  if a function that must be there is null
+  /// Returns the parts that the library joins, in the notation of Plugin::parts; empty if it does not join the family.
+  /// @throws  UsageError  if a required function is null
   std::vector<std::string> (*joined)(const tbench_plugin_description& library);
-  /// All implementations of the family.
+  /// Returns the names of all implementations of the family.
   std::vector<std::string> (*impl_names)();
-  /// Whether `part` is of this family.
+  /// Returns whether `part` belongs to this family.
   bool (*owns)(std::string_view part);
-  /// Adds the implementation `name` of one of its parts, from a library or from a package.
+  /// Adds the implementation `name` of one of the family's parts, from a library or from a package.
   /// @throws  UsageError  if the family has no such part
   void (*add)(const std::string& name, std::string_view part);
   void (*add_package)(const std::string& name, std::string_view part);
@@ -33,14 +33,15 @@ struct PluginFamily {
 [[nodiscard]] PluginFamily gemm_plugin_family();
 [[nodiscard]] PluginFamily kernel_plugin_family();
 
-/// The description of the library that an implementation comes from. Loads the library at the first call.
-/// @param device  of the case that asks
-/// @throws        std::runtime_error  if the library is not what it was when it was described; std::out_of_range if
-///                                    the implementation comes from none
+/// Returns the description of the library that provides an implementation. Loads the library at the first call.
+/// @param device  device of the case that asks
+/// @throws        std::runtime_error  if the library has changed since it was described; std::out_of_range if no
+///                library provides the implementation
 [[nodiscard]] const tbench_plugin_description& library_of(std::string_view impl, DeviceKind device);
 
-/// The same of an implementation that comes from packages: the first that can compute it, else the first of all.
-/// @throws  std::runtime_error  too if none can and the plug-in has a fault
+/// Returns the package of an implementation that comes from packages: the first package that supports the question, or
+/// the first of all if none does.
+/// @throws  std::runtime_error  as library_of(), and if no package supports it and the plug-in has a fault
 [[nodiscard]] const KernelPackage& package_of(std::string_view impl, DeviceKind device,
                                               const PackageQuestion& question);
 

@@ -1,4 +1,4 @@
-// The subjects of the Autocast family, a file each.
+// The subjects of the Autocast family, one file per subject.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,10 +15,11 @@ namespace tbench::model {
 [[nodiscard]] std::unique_ptr<Case> make_toy_autocast(const AutocastConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_transformer_autocast(const AutocastConfig& config);
 
-/// Why the device has no autocast in the config's precision, or nothing. A CPU has both.
+/// Returns why the device does not support autocast in the config's precision, or nullopt. A CPU supports both
+/// precisions.
 [[nodiscard]] std::optional<std::string> autocast_unsupported_reason(const AutocastConfig& config);
 
-/// The dtypes of tensors, each once; `none` for one that is not there.
+/// Returns the dtypes of the tensors, each once; `none` for an undefined tensor.
 [[nodiscard]] std::string dtypes_of_tensors(std::span<const at::Tensor> tensors);
 [[nodiscard]] std::string dtypes_of_gradients(std::span<const at::Tensor> parameters);
 

@@ -11,13 +11,13 @@
 
 namespace tbench::model {
 
-/// The sizes of a configuration. Asks the GPU for its memory where the configuration does not say.
+/// Returns the sizes of a configuration. Asks the GPU for its memory if the configuration has no sizes.
 [[nodiscard]] CeilingSizes ceiling_sizes(const CeilingConfig& config);
 
-/// Why there is no GPU to measure `what` of, or nothing.
+/// Returns why no GPU is available for measuring `config.what`, or nullopt.
 [[nodiscard]] std::optional<std::string> needs_gpu_reason(const CeilingConfig& config);
 
-// `config.what` is one of those that the function makes.
+// Each function below requires a `config.what` that it can make.
 [[nodiscard]] std::unique_ptr<Case> make_stream_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_product_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_launch_ceiling(const CeilingConfig& config);

@@ -1,5 +1,5 @@
-// The registry of the Gemm family's implementations, and the tensors they compute with. A new one is a file in
-// src/model/operations/gemm/ and a line in gemm_case.cpp.
+// The registry of the Gemm family's implementations, and the tensors they compute with. A new implementation is a file
+// in src/model/operations/gemm/ and a line in gemm_case.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,23 +15,25 @@
 
 namespace tbench::model {
 
-/// Contiguous, on the case's device.
+/// The tensors of a product, contiguous on the case's device.
 struct GemmOperands {
   GemmConfig config;
   at::Tensor x;                 // [m, k]
   at::Tensor w;                 // [n, k]
-  at::Tensor y;                 // [m, n]; not initialised, and undefined once a product that makes its own is there
-  at::Tensor x_scale, w_scale;  // fp8: [] float32, x stands for x_scale * x; undefined for the other precisions
+  at::Tensor y;                 // [m, n], not initialised; undefined while a product makes its own y
+  at::Tensor x_scale, w_scale;  // fp8: float32 scalars, x means x_scale * x; undefined for other precisions
 };
 
-/// Makes and fills them, as make_gemm says.
+/// Makes the operands and fills them with the values that make_gemm() documents.
 [[nodiscard]] GemmOperands make_gemm_operands(const GemmConfig& config);
-/// Gives them the values of another seed in place: a product reads them where it did before.
+/// Overwrites the operands in place with the values of another seed, so that a product reads them at the same
+/// addresses.
 void fill_gemm_operands(GemmOperands& operands, std::uint64_t seed);
-/// The name of an operand that is not what it was filled with, or nothing. Needs memory for one more. Synchronises.
+/// Returns the name of an operand that has changed since it was filled, or nullopt. Needs memory for one more operand.
+/// Synchronises.
 [[nodiscard]] std::optional<std::string> changed_gemm_operand(const GemmOperands& operands);
 
-/// An implementation ready to run on the operands it was made for.
+/// An implementation that is ready to run on the operands it was made for.
 class GemmProduct {
  public:
   virtual ~GemmProduct() = default;
@@ -39,11 +41,11 @@ class GemmProduct {
   GemmProduct(const GemmProduct&) = delete;
   GemmProduct& operator=(const GemmProduct&) = delete;
 
-  /// Overwrites y, or makes its own. Never synchronises.
+  /// Overwrites the operands' y, or makes a new y. Never synchronises.
   virtual void launch() = 0;
-  /// Whether launch() makes its own y, and leaves the operands' y alone.
+  /// Returns whether launch() makes its own y and leaves the operands' y alone.
   [[nodiscard]] virtual bool makes_y() const { return false; }
-  /// Hands over the y that the last launch has made.
+  /// Hands over the y that the last launch made.
   [[nodiscard]] virtual at::Tensor take_y() { return {}; }
   [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
   [[nodiscard]] virtual std::map<std::string, std::string> labels() const { return {}; }
@@ -51,24 +53,25 @@ class GemmProduct {
 
 struct GemmImpl {
   std::string name;
-  /// Returns why it does not support the product on a device that exists and knows the precision. May be null.
+  /// Returns why the implementation does not support the product, on a device that exists and supports the precision.
+  /// May be null.
   std::optional<std::string> (*unsupported_reason)(const GemmConfig& config);
-  /// May launch and synchronise.
+  /// Makes the product. May launch kernels and synchronise.
   std::unique_ptr<GemmProduct> (*make)(const GemmOperands& operands);
-  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // an OutputChecker checks timed launches: true for plug-ins
 };
 
-/// All of them, in the order of gemm_impl_names().
+/// Returns all implementations, in the order of gemm_impl_names().
 [[nodiscard]] Registry<GemmImpl>& gemm_impls();
 
 /// Makes the operation of make_gemm_case().
 [[nodiscard]] std::unique_ptr<OperationCase> make_gemm_operation(const GemmConfig& config);
 
-/// LibTorch's own product (`mm`, of fp8 `_scaled_mm`) with its default settings, TF32 as the precision says.
+/// LibTorch's own product (`mm`; `_scaled_mm` for fp8) with its default settings and TF32 as the precision says.
 [[nodiscard]] GemmImpl aten_gemm_impl();
-/// cuBLASLt with the first algorithm that its heuristic names.
+/// cuBLASLt with the first algorithm that its heuristic returns.
 [[nodiscard]] GemmImpl cublaslt_heuristic_gemm_impl();
-/// cuBLASLt with the fastest of those that its heuristic names, autotuned on the case's own operands.
+/// cuBLASLt with the fastest of the algorithms that its heuristic returns, autotuned on the case's own operands.
 [[nodiscard]] GemmImpl cublaslt_best_gemm_impl();
 
 }  // namespace tbench::model

@@ -1,6 +1,6 @@
-// The registry of the Kernel family: its operations, and the implementations of each. A new operation is a file in
-// this folder and a line in implementation.cpp; a new implementation a file and a line in its operation's `impls`,
-// where `aten` is the best operators that stock LibTorch has, and `fused` our kernels.
+// The registry of the Kernel family: its operations, and the implementations of each. A new operation is a file in this
+// folder and a line in implementation.cpp; a new implementation is a file and a line in its operation's `impls`. There,
+// `aten` is the best that stock LibTorch's operators can do, and `fused` is our kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,16 +18,16 @@
 
 namespace tbench::model {
 
-/// The inputs of one case. The operation's file gives the tensors' order and shapes.
+/// The inputs of one case. The operation's file documents the order and shapes of the tensors.
 struct KernelOperands {
   KernelConfig config;
-  std::vector<at::Tensor> inputs;     // of the forward pass
-  std::vector<at::Tensor> gradients;  // of its outputs; none for a forward pass alone
-  std::vector<at::Tensor> saved;      // by the implementation's prepare(): what its passes read besides
-  std::shared_ptr<void> made{};       // whatever else prepare() makes, of the implementation's own type
+  std::vector<at::Tensor> inputs;     // inputs of the forward pass
+  std::vector<at::Tensor> gradients;  // gradients of its outputs; empty for a forward pass alone
+  std::vector<at::Tensor> saved;      // further inputs of the passes, made by prepare()
+  std::shared_ptr<void> made{};       // other results of prepare(), of the implementation's own type
 };
 
-/// One tensor that a pass computes: what it should be, and how far off it may be.
+/// One tensor that a pass computes: its expected value and the allowed error.
 struct KernelResult {
   std::string name;
   at::Tensor expected;  // float64
@@ -38,31 +38,33 @@ struct KernelResult {
 /// One way to compute an operation.
 struct KernelImpl {
   std::string name;
-  /// Returns why it does not support the operation on a device that exists and knows the precision. May be null.
+  /// Returns why the implementation does not support the operation, on a device that exists and supports the precision.
+  /// May be null.
   std::optional<std::string> (*unsupported_reason)(const KernelConfig& config){};
-  /// Makes once what the pass reads besides: for a backward, what a forward pass leaves. May be null.
+  /// Makes the further inputs of the pass, once; for a backward pass, the tensors that a forward pass saves. May be
+  /// null.
   void (*prepare)(KernelOperands& operands){};
-  /// The results in the order of KernelOp::expect. Never synchronises.
+  /// Returns the results in the order of KernelOp::expect. Never synchronises.
   std::vector<at::Tensor> (*forward)(const KernelOperands& operands);
-  /// Runs the backward like forward, any number of times from the same `saved`. Null where the operation has no
+  /// Runs the backward pass like forward(), any number of times from the same `saved`. Null if the operation has no
   /// backward.
   std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
-  bool is_watched{};  // by an OutputChecker, while it is timed: an implementation from a plug-in
+  bool is_watched{};  // an OutputChecker checks timed launches: true for plug-ins
 };
 
-/// The operation that is computed, whoever does it.
+/// An operation, whatever implementation computes it.
 struct KernelOp {
   std::string name;
   std::vector<KernelPass> passes{KernelPass::kForward, KernelPass::kBackward};
-  std::string pass_refusal{};  // why it has no other
+  std::string pass_refusal{};  // why there is no other pass
   std::vector<Precision> precisions{Precision::kFp32, Precision::kBf16, Precision::kFp16};
-  std::string precision_refusal{};  // why it has no other
+  std::string precision_refusal{};  // why there is no other precision
   bool counts_tokens{true};         // its work grows with batch and context
   bool is_in_place{};               // its results are its inputs
   KernelBytes (*bytes)(const KernelConfig& config);
-  /// Makes inputs, and for a backward the outputs' gradients: seeded and normal, token ids uniform.
+  /// Makes the inputs and, for a backward pass, the outputs' gradients: seeded normal values and uniform token ids.
   void (*fill)(KernelOperands& operands);
-  /// In float64 from the formulas, of the operands as they are now. Does not synchronise.
+  /// Computes the expected results in float64 from the formulas and the present operands. Does not synchronise.
   std::vector<KernelResult> (*expect)(const KernelOperands& operands);
   Registry<KernelImpl> impls;
 };
@@ -82,16 +84,17 @@ struct KernelOp {
 [[nodiscard]] KernelOp cross_entropy_in_place_kernel_op();
 [[nodiscard]] KernelOp adamw_cast_kernel_op();
 
-/// All of them, in the order of kernel_op_names().
+/// Returns all operations, in the order of kernel_op_names().
 [[nodiscard]] Registry<KernelOp>& kernel_ops();
-/// @return  null if there is no such operation, or no implementation of it of that name
+/// Finds an implementation of an operation.
+/// @return  null if there is no such operation, or if it has no implementation of that name
 [[nodiscard]] const KernelImpl* find_kernel_impl(std::string_view op, std::string_view name);
 
-/// For `prepare`: runs `forward` with a graph and saves its outputs; inputs that are not integers require a gradient
-/// from then on.
+/// Runs `forward` with autograd's graph and saves its outputs, for use in `prepare`. Inputs that are not integers
+/// require a gradient from then on.
 void record_graph(KernelOperands& operands, std::vector<at::Tensor> (*forward)(const KernelOperands& operands));
-/// For `backward`: the inputs' gradients by autograd through the saved outputs, which keep their graph; on the calling
-/// thread.
+/// Returns the inputs' gradients by autograd through the saved outputs, for use in `backward`. The outputs keep their
+/// graph. Runs on the calling thread.
 [[nodiscard]] std::vector<at::Tensor> graph_gradients(const KernelOperands& operands);
 
 /// Appends a seeded normal tensor in the precision's storage type, or in `dtype`, to the inputs or the gradients.
@@ -102,20 +105,21 @@ at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape,
 /// Appends uniform token ids, [tokens] int64, to the inputs.
 at::Tensor& add_token_input(KernelOperands& operands);
 
-/// A tensor as the references read it: float64, without a graph.
+/// Returns a tensor in float64 without a graph, for the references.
 [[nodiscard]] at::Tensor exact(const at::Tensor& tensor);
 
-// `fused`: our kernels for the operations that a training step consists of, on tensors. Outputs come from LibTorch's
-// allocator inside the timed region, like the outputs of ATen's operators. None synchronises.
+// `fused`: our kernels for the operations of a training step, on tensors. LibTorch's allocator provides the outputs
+// inside the timed region, as for ATen's operators. No function below synchronises.
 
-/// Our kernels run on a GPU alone.
+/// Returns why our kernels do not run on the case's device: they need a GPU.
 [[nodiscard]] std::optional<std::string> fused_kernel_refusal(const KernelConfig& config);
 
-/// The lists of one step, tensor by tensor; no copies: an empty list.
+/// The tensor lists of one step, tensor by tensor. `copies` may be empty.
 struct FusedAdamWLists {
   at::TensorList parameters, gradients, first_moments, second_moments, copies;
 };
-/// Updates with the options of AdamWOptions. `step` is a float scalar on the device, as _fused_adamw_ has it.
+/// Updates the parameters with the options of AdamWOptions. `step` is a float scalar on the device, as in
+/// _fused_adamw_.
 void own_adamw(const FusedAdamWLists& lists, const at::Tensor& step, Precision copy_precision);
 
 [[nodiscard]] KernelImpl rmsnorm_fused();
