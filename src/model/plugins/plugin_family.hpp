@@ -41,7 +41,8 @@ struct PluginFamily {
 
 /// Returns the package of an implementation that comes from packages: the first package that supports the question, or
 /// the first of all if none does.
-/// @throws  std::runtime_error  as library_of(), and if no package supports it and the plug-in has a fault
+/// @throws  std::runtime_error  if a package has changed since it was described; also if none supports the question and
+///          the plug-in has a fault or no packages
 [[nodiscard]] const KernelPackage& package_of(std::string_view impl, DeviceKind device,
                                               const PackageQuestion& question);
 

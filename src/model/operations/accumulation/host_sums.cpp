@@ -9,17 +9,17 @@
 namespace tbench::model {
 namespace {
 
-/// IEEE 754 binary16, and bfloat16: binary32's exponent with fewer bits.
+/// A 16-bit format: IEEE 754 binary16, or bfloat16, which has binary32's exponent and fewer significand bits.
 struct ShortFormat {
-  int significand_bits;  // with the hidden one
-  int min_exponent;      // of a normal number
+  int significand_bits;  // including the hidden bit
+  int min_exponent;      // smallest exponent of a normal number
   double largest;
 };
 constexpr ShortFormat kBinary16{.significand_bits = 11, .min_exponent = -14, .largest = 65504.0};
 constexpr ShortFormat kBfloat16{.significand_bits = 8, .min_exponent = -126, .largest = 0x1.fep127};
 
-/// Terms first, first + step, ... of `count` in pairs: the first 2^k of them, 2^k the largest power below count, plus
-/// the others.
+/// Adds the `count` terms first, first + step, ... in pairs: the sum of the first 2^k terms, with the largest 2^k below
+/// `count`, plus the sum of the other terms.
 float lane_sum(std::span<const float> terms, std::size_t first, std::size_t step, std::size_t count,
                Precision accumulator) {
   if (count == 1) return rounded_to(terms[first], accumulator);
@@ -36,7 +36,7 @@ float rounded_to(float x, Precision format) {
   const ShortFormat& target = format == Precision::kFp16 ? kBinary16 : kBfloat16;
   const int exponent = std::max(std::ilogb(x), target.min_exponent);
   const double gap = std::ldexp(1.0, exponent - (target.significand_bits - 1));
-  const double nearest = std::nearbyint(static_cast<double>(x) / gap) * gap;  // exact but for the rounding itself
+  const double nearest = std::nearbyint(static_cast<double>(x) / gap) * gap;  // exact except for the rounding itself
   if (std::abs(nearest) <= target.largest) return static_cast<float>(nearest);
   return std::copysign(std::numeric_limits<float>::infinity(), x);
 }

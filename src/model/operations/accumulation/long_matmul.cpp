@@ -1,4 +1,4 @@
-// Matrix products whose every element is a sum of n products, by the accumulator's format.
+// Matrix products in which every element is a sum of n products, in each accumulator format.
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -25,17 +25,19 @@ namespace tbench::model {
 namespace {
 
 constexpr int kLongMatmulCandidates = 64;
-constexpr std::size_t kLongMatmulWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS recommends on Hopper
+constexpr std::size_t kLongMatmulWorkspaceBytes = std::size_t{32} << 20;  // cuBLAS's recommendation for Hopper
 
-// The allowed error of a norm, relative to the norm of the result. Normal factors: every product is as often positive
-// as negative, and a sum of k of them has the size of sqrt(k). In float32, k u: tensor cores truncate, so that errors
-// may be of one sign. In float16, where k u is above 1 from 2,048 on and would pass anything: lambda sqrt(k) u of
-// independent roundings to nearest (Higham, Mary 2019). An error of rounding the result comes on top.
+// The allowed error of a norm, relative to the norm of the result, is derived for normal factors: every product is as
+// often positive as negative, and a sum of k products has the size of sqrt(k). In float32, k u is allowed: tensor cores
+// truncate, so that all errors may have one sign. In float16, k u exceeds 1 from 2,048 terms on and would accept any
+// result; lambda sqrt(k) u is allowed instead, for independent roundings to nearest (Higham, Mary 2019). The rounding
+// of the result is added.
 constexpr double kLambdaOfMatmul = 4.0;
-// An element, relative to the norm's share of it: 10^6 normal errors have one of 5 standard deviations.
+// The allowed error of an element, relative to the norm's share per element: the largest of 10^6 normal errors is at 5
+// standard deviations.
 constexpr double kElementOverNorm = 8.0;
 
-/// ATen's 16-bit products add in the format that is asked for, also across a split of k.
+/// Makes ATen's 16-bit products add in the requested format, also across a split of k.
 class AccumulatorScope {
  public:
   explicit AccumulatorScope(Precision accumulator)
@@ -79,11 +81,11 @@ bool splits_sums(const cuda::MatmulAlgorithm& algorithm) {
   cuda::check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm.algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
                                                    sizeof(parts), &written),
               "cublasLtMatmulAlgoConfigGetAttribute", __FILE__);
-  return parts != 0 && parts != 1;  // -1: as the kernel sees fit
+  return parts != 0 && parts != 1;  // -1: the kernel decides
 }
 
-/// One cuBLASLt product and the algorithm that it takes: the heuristic's first whose sums are n terms long; where it
-/// names none, its first, whose partial sums are in the accumulator's format too.
+/// One cuBLASLt product and its algorithm: the heuristic's first algorithm whose sums have all n terms. If there is
+/// none, the heuristic's first algorithm, whose partial sums have the accumulator's format, too.
 class LtProduct {
  public:
   explicit LtProduct(const cuda::MatmulProblem& problem) : matmul_{library_, problem} {
@@ -139,8 +141,8 @@ class LongMatmul final : public OperationCase {
   Verification do_verify() override;
 
   AccumulationConfig config_;
-  at::Tensor x_, w_;  // [1024, n] each, as a linear layer has them
-  at::Tensor y_;      // [1024, 1024] = x w^T; ATen's in the input's dtype, cuBLASLt's in the accumulator's
+  at::Tensor x_, w_;  // [1024, n] each, like the operands of a linear layer
+  at::Tensor y_;      // [1024, 1024] = x w^T; dtype: the input's with ATen, the accumulator's with cuBLASLt
   std::optional<LtProduct> product_;
   double relative_error_{};
 };
@@ -153,7 +155,7 @@ std::optional<std::string> LongMatmul::unsupported_reason() const {
   return format_unsupported_reason(config_);
 }
 
-/// 2 * 1024 * 1024 * n.
+/// Returns 2 * 1024 * 1024 * n FLOP.
 Work LongMatmul::work() const {
   const double flop = 2.0 * static_cast<double>(kMatmulExtent * kMatmulExtent) * static_cast<double>(config_.n);
   return {.flop = {flop}, .tokens = 0, .bytes = 0};

@@ -1,5 +1,5 @@
-// The course's sums: 0.01 added n times to a scalar by eager additions, `s += x`, in every pair of formats. And sums
-// and dot products of seeded values by one reduction: our kernels in a chosen order, or ATen's own.
+// The course's sums: 0.01 added n times to a scalar by eager additions, `s += x`, in every pair of formats. Also sums
+// and dot products of seeded values by one reduction: our kernels in a chosen order, or ATen's own reduction.
 #include "model/operations/accumulation/sums.hpp"
 
 #include <ATen/ops/dot.h>
@@ -67,14 +67,16 @@ class RepeatedSum final : public OperationCase {
   double result_{}, relative_error_{};
 };
 
-// Terms are absolute values of normal ones, scaled to a mean of 0.01, or of 0.01 for a product: a sum then grows as the
-// course's does, and an accumulator stops growing at the same place. |x| has the mean sqrt(2 / pi).
+// Scales for terms that are absolute values of normal numbers: they give a sum's terms, or a dot product's products, a
+// mean of 0.01. Such a sum grows like the course's sum, and an accumulator stops growing at the same value. |x| has the
+// mean sqrt(2 / pi).
 const double kSumScale = kRepeatedAddend * std::sqrt(std::numbers::pi / 2);
 const double kDotScale = std::sqrt(kRepeatedAddend) * std::sqrt(std::numbers::pi / 2);
 
-// ATen's order is its own and not documented. Positive terms in any order are off by n u of the sum at worst; where
-// roundings are independent, by about sqrt(n) u (Higham, Mary, "A new approach to probabilistic rounding error
-// analysis", 2019). lambda sqrt(n) u is 100 and more times what was seen on a CPU: its many partial sums are short.
+// Factor of the error that ATen's reduction may have, since its order is not documented. The sum of positive terms in
+// any order is off by n u at worst; by about sqrt(n) u if the roundings are independent (Higham, Mary, "A new approach
+// to probabilistic rounding error analysis", 2019). lambda sqrt(n) u is at least 100 times the error seen on a CPU,
+// whose many partial sums are short.
 constexpr double kLambda = 4.0;
 
 kernels::SumOrder order_of(AccumulationMethod method) {
@@ -82,7 +84,7 @@ kernels::SumOrder order_of(AccumulationMethod method) {
   return method == AccumulationMethod::kKahan ? kernels::SumOrder::kKahan : kernels::SumOrder::kSequential;
 }
 
-/// Terms in float32 on the host, [n] contiguous.
+/// Returns the values in float32 on the host, [n] contiguous.
 at::Tensor host_values(const at::Tensor& values) { return values.to(at::kCPU, at::kFloat).contiguous(); }
 
 class VectorSum final : public OperationCase {
@@ -146,7 +148,7 @@ class VectorSum final : public OperationCase {
     }
     const double n = static_cast<double>(config_.n);
     const double allowed = std::min(n, kLambda * std::sqrt(n)) * unit_roundoff(config_.accumulator);
-    // Not `error > allowed`: that would pass a NaN.
+    // The condition is not `error > allowed`, which would accept a NaN.
     const bool passed = relative_error_ <= allowed;
     return {.passed = passed,
             .reference = fmt::format("float64, within min(n, {} sqrt(n)) roundings", kLambda),
@@ -158,7 +160,7 @@ class VectorSum final : public OperationCase {
                                             result_value_, exact, relative_error_, allowed)};
   }
 
-  /// Returns the terms of the sum, products in float32.
+  /// Returns the terms of the sum; products are computed in float32.
   [[nodiscard]] std::vector<float> host_terms() const {
     const at::Tensor a = host_values(a_);
     std::vector<float> terms(a.const_data_ptr<float>(), a.const_data_ptr<float>() + config_.n);
@@ -168,7 +170,8 @@ class VectorSum final : public OperationCase {
     return terms;
   }
 
-  /// In float64, products too; positive terms, so that what the order loses is at most n 2^-53 of it.
+  /// Returns the sum in float64, with products in float64. The terms are positive, so that the order costs at most n
+  /// 2^-53 of the sum.
   [[nodiscard]] double reference() const {
     const at::Tensor a = a_.to(at::kDouble);
     return (is_dot() ? a.mul(b_.to(at::kDouble)) : a).sum().item<double>();

@@ -1,6 +1,6 @@
 // The shared parts of this folder's operations, each of which has a file and one function that makes it. Also sums of a
 // known order on the host, rounded to a number format after every operation: the device's sums must equal them bit by
-// bit. The host's sums share no code with the device's.
+// bit. They share no code with the device's sums.
 #pragma once
 
 #include <ATen/core/Tensor.h>

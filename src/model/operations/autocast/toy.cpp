@@ -31,9 +31,10 @@ constexpr std::array kToyRoles{OperationRole{"", "aten::linear", 1, "fc1"}, Oper
                                OperationRole{"", "aten::linear", 2, "logits"},
                                OperationRole{"", "aten::cross_entropy_loss", 0, "loss"}};
 
-// How far rounding moves a result, in unit round-offs of the 16-bit format, of an element relative to its tensor's rms
-// and as a norm: four times the largest seen over 1,000 seeds and both formats on a CPU, which has layer norm in 16
-// bits (a GPU has it in float32). The sum over rows that is the gradient of layer norm's bias nearly cancels.
+// How far rounding moves a result, in unit round-offs of the 16-bit format: for an element, relative to its tensor's
+// rms, and for the norm. Each number is four times the largest value over 1,000 seeds and both formats on a CPU, which
+// computes layer norm in 16 bits (a GPU in float32). The gradient of layer norm's bias is a sum over rows that nearly
+// cancels.
 struct ToyRoundings {
   const char* name;
   double element;
@@ -44,7 +45,7 @@ constexpr ToyRoundings kToyLoss{.name = "loss", .element = 1, .norm = 1};
 constexpr std::array kToyGradients{ToyRoundings{"fc1.grad", 70, 8}, ToyRoundings{"ln.weight.grad", 57, 19},
                                    ToyRoundings{"ln.bias.grad", 176, 61}, ToyRoundings{"fc2.grad", 23, 6}};
 
-/// The results of a pass. The gradients belong to the parameters.
+/// The results of a pass. The gradients are in the parameters.
 struct ToyResults {
   at::Tensor logits, loss;
 };
@@ -54,7 +55,8 @@ class ToyAutocast final : public OperationCase {
   explicit ToyAutocast(const AutocastConfig& config) : OperationCase{config.device}, config_{config} {}
 
   std::optional<std::string> unsupported_reason() const override { return autocast_unsupported_reason(config_); }
-  /// Products alone: 2 * rows * weights forward; backward twice that but for the gradient of x, which nobody needs.
+  /// Counts the products alone: 2 * rows * weights for forward, and twice that for backward, less the gradient of x,
+  /// which is not needed.
   Work work() const override {
     constexpr std::int64_t kFirst = kToyInputs * kToyHidden, kSecond = kToyHidden * kToyClasses;
     return {
@@ -80,8 +82,8 @@ class ToyAutocast final : public OperationCase {
   std::map<std::string, std::string> labels_;
 };
 
-/// Inputs and weights of the products have as many digits as bfloat16, in float32: rounding them would move values near
-/// ReLU's zero by many times themselves, and layer norm divides by a row's spread.
+/// Makes the inputs and the weights of the products float32 numbers with only as many digits as bfloat16. Rounding
+/// other values would move those near ReLU's zero by many times their size, and layer norm divides by a row's spread.
 void ToyAutocast::do_build() {
   const c10::Device device = torch_device(config_.device);
   const auto normal = [&](at::IntArrayRef shape, double deviation, std::uint64_t index) {
@@ -132,7 +134,7 @@ Verification ToyAutocast::do_verify() {
     static_cast<void>(forward(config_.precision));
     labels_ = dtypes_by_role(observer.operations(), kToyRoles);
   }
-  {  // What the allocator hands to the next pass, and that does not write, is NaN.
+  {  // Fills the memory that the allocator reuses with NaN, which shows if the next pass leaves an output unwritten.
     ToyResults stale = pass(config_.precision);
     const at::NoGradGuard no_grad;
     constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
-// The studies' transformer under autocast. The layers of a second model with the same weights are marked, so that an
-// observer can tell whose an operation is; the timed model has no marks.
+// The studies' transformer under autocast. A second model with the same weights has marked layers, so that an observer
+// can assign each operation to its layer; the timed model has no marks.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kAutocastContext = 16, kAutocastBatch = 1;
 
-/// The layers of `eager`, each under its name.
+/// Returns the layers of `eager`, each marked with its name.
 ModelImpl marked_eager_impl() {
   ModelImpl impl = model_impls().at("eager");
   impl.ops.embedding = [](const at::Tensor& weight, const at::Tensor& tokens) {
@@ -49,8 +49,8 @@ ModelImpl marked_eager_impl() {
   return impl;
 }
 
-// Which operation of an eager layer is what (attention.cpp, swiglu.cpp, rms_norm.cpp, cross_entropy.cpp), in the order
-// of the computation. The test of this file fails where one of them is no more there.
+// The role of each operation of the eager layers (attention.cpp, swiglu.cpp, rms_norm.cpp, cross_entropy.cpp), in the
+// order of the computation. The test of this file fails if one of them is no longer there.
 constexpr std::array kTransformerRoles{
     OperationRole{"embedding", "aten::index", 1, "embedding"},
     OperationRole{"rms_norm", "aten::to", 2, "rmsnorm"},

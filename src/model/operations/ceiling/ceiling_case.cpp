@@ -41,7 +41,7 @@ std::int64_t gpu_memory_bytes() {
 
 CeilingSizes default_ceiling_sizes(DeviceKind device) {
   if (device == DeviceKind::kCpu) {
-    // One core, some 10 GB/s and 50 GFLOP/s: about 10 ms per launch, and well above the caches of a core.
+    // Sizes for one core with some 10 GB/s and 50 GFLOP/s: about 10 ms per launch, and well above the core's caches.
     return {.stream_bytes = 64 * kMebi,
             .transfer_bytes = 64 * kMebi,
             .product_m = 512,

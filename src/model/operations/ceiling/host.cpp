@@ -1,6 +1,6 @@
-// The ceilings that the host takes part in. The cost of work that does nothing: a kernel's launch, two events, the gap
-// between kernels, the dispatch of an operation. And copies between host and device, from and to page-locked and
-// pageable memory.
+// The ceilings that involve the host. Some measure the cost of work that does nothing: a kernel's launch, two events,
+// the gap between kernels, the dispatch of an operation. The others copy between host and device, from and to
+// page-locked and pageable memory.
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
@@ -26,7 +26,7 @@
 namespace tbench::model {
 namespace {
 
-/// One thread that adds one to a counter.
+/// Launches a kernel of one thread, which adds one to a counter.
 class LaunchCeiling final : public OperationCase {
  public:
   explicit LaunchCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -59,8 +59,8 @@ class LaunchCeiling final : public OperationCase {
   at::Tensor counter_;  // int32 [1]
 };
 
-/// Kernels that wait, one behind the other, longer than the host needs to launch one: the queue is never empty. Their
-/// time by events, less their time by a trace, is the time of the gaps.
+/// Launches consecutive kernels, each of which spins longer than the host needs to launch one, so that the queue is
+/// never empty. Their time by events, less their time by a trace, is the time of the gaps.
 class QueueGapCeiling final : public OperationCase {
  public:
   explicit QueueGapCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -93,7 +93,7 @@ class QueueGapCeiling final : public OperationCase {
   at::Tensor counter_;  // int32 [1]
 };
 
-/// Nothing: what is timed are the two events around it.
+/// Enqueues no work, so that only the two events around it are timed.
 class EventCeiling final : public OperationCase {
  public:
   explicit EventCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -111,8 +111,8 @@ class EventCeiling final : public OperationCase {
   CeilingConfig config_;
 };
 
-/// Small additions one after the other, each of the last one's result: x + y, (x + y) + y, ... The host's own time of
-/// each is a counter, which holds nothing of events.
+/// Enqueues small additions, each of which reads the last one's result: x + y, (x + y) + y, ... The host's own time per
+/// addition is a counter, which excludes the cost of events.
 class DispatchCeiling final : public OperationCase {
  public:
   explicit DispatchCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -139,7 +139,8 @@ class DispatchCeiling final : public OperationCase {
   Verification do_verify() override {
     enqueue();
     const at::Tensor reference = x_.to(at::kDouble).add(y_.to(at::kDouble), static_cast<double>(count_));
-    // Each of n float32 additions rounds a sum that has grown: n / 2 times 2^-24 of the last one, at most.
+    // Each of n float32 additions rounds a sum that keeps growing: the total error is at most n / 2 times 2^-24 of the
+    // final sum.
     const double rounding = static_cast<double>(count_) * 0x1p-24;
     Comparison comparison;
     comparison.add("sum", result_, reference, {.relative = rounding, .of_rms = rounding});
@@ -157,11 +158,11 @@ class DispatchCeiling final : public OperationCase {
   CeilingConfig config_;
   std::int64_t count_{};
   at::Tensor x_, y_, result_;    // [kElements]
-  std::vector<double> seconds_;  // of the host, one per launch
+  std::vector<double> seconds_;  // time on the host, one per launch
 };
 
-/// cudaMemcpyAsync, one per launch. For pageable memory it returns only when the copy is through, or nearly so: the
-/// driver copies by way of its own page-locked memory.
+/// Launches one cudaMemcpyAsync. For pageable memory the call returns only when the copy is complete, or nearly so,
+/// since the driver copies through its own page-locked memory.
 class TransferCeiling final : public OperationCase {
  public:
   explicit TransferCeiling(CeilingConfig config)

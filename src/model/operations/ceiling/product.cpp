@@ -1,5 +1,5 @@
-// Matrix products: the largest rate of a precision. A product of the Gemm family, by whichever of its implementations
-// is the fastest when autotuned.
+// Matrix products: the highest rate of a precision, measured with a product of the Gemm family. Autotuning selects the
+// fastest of the family's implementations.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,17 +16,18 @@ namespace tbench::model {
 namespace {
 
 constexpr std::string_view kProductPrefix = "gemm_";
-/// No further apart, aten's algorithm and the autotuned one take turns at being the faster one, and the ceiling with
-/// them. Tried chained, as they are timed, they bring the power limit's control into motion before the ceiling is
-/// measured: three processes' times were then up to 4.8 % apart, and 1.4 % without (an H100).
+/// Factor within which candidates count as equally fast. Within it, aten's algorithm and the autotuned one would win at
+/// random, and the ceiling would vary with them. Trying the candidates in chains, as they are timed, would set off the
+/// power limit's control before the ceiling is measured: the times of three processes were then up to 4.8 % apart, but
+/// 1.4 % without chains (H100).
 constexpr double kEqualWithin = 1.02;
 
 GemmPrecision product_gemm_precision(std::string_view what) {
   return parse_gemm_precision(what.substr(kProductPrefix.size())).value();
 }
 
-/// float32 products are a sixth as fast as the next: half of n and of k spare a second of autotuning and sampling, and
-/// still leave milliseconds per launch.
+/// Returns the product to measure. float32 products have a sixth of the rate of the next slower precision: halving n
+/// and k saves a second of autotuning and sampling, and still leaves milliseconds per launch.
 GemmConfig product_config(const CeilingConfig& config, std::string impl) {
   const CeilingSizes sizes = ceiling_sizes(config);
   const GemmPrecision precision = product_gemm_precision(config.what);
@@ -45,7 +46,7 @@ class ProductCeiling final : public OperationCase {
   explicit ProductCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
 
   [[nodiscard]] std::optional<std::string> unsupported_reason() const override {
-    // The shape is unknown without a GPU, and the shape of a CPU's product stands for it.
+    // Without a GPU its shape is unknown, so the shape of a CPU's product takes its place.
     CeilingConfig asked = config_;
     if (cuda_device_count() == 0) asked.sizes = ceiling_sizes({.what = {}, .device = DeviceKind::kCpu});
     return make_gemm_operation(product_config(asked, "aten"))->unsupported_reason();

@@ -1,5 +1,5 @@
-// Memory bandwidth: copies, reads and writes of large buffers, and reads that L2 serves. On a GPU each is the fastest
-// of several grids of our kernels, autotuned when it is built; the copy may also be cudaMemcpyAsync.
+// Memory bandwidth: copies, reads and writes of large buffers, and reads from L2. On a GPU, building the case autotunes
+// over several grids of our kernels and takes the fastest; the copy may also be cudaMemcpyAsync.
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-/// The common part of the bandwidths: the fastest way to do it.
+/// The common part of the bandwidth ceilings: it runs the fastest candidate.
 class StreamCeiling : public OperationCase {
  public:
   explicit StreamCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -43,7 +43,7 @@ class StreamCeiling : public OperationCase {
   [[nodiscard]] at::Tensor normal(std::int64_t bytes, std::uint64_t index) const {
     return seeded_normal({bytes / kFloatBytes}, at::kFloat, config_.device, config_.seed, index);
   }
-  /// Our kernel in every grid that is worth trying.
+  /// Returns our kernel in every grid that is worth trying.
   template <class Launch>
   [[nodiscard]] static std::vector<Candidate> kernels_of(std::int64_t bytes, bool stores, const Launch& launch) {
     const int multiprocessors = at::cuda::getCurrentDeviceProperties()->multiProcessorCount;
@@ -134,7 +134,7 @@ class WriteCeiling final : public StreamCeiling {
   at::Tensor to_;       // [stream_bytes / 4]
 };
 
-/// Sum of 32-bit words modulo 2^32, which is the same in whatever order.
+/// Returns the sum of 32-bit words modulo 2^32, which does not depend on the order.
 std::uint32_t sum_of_words(std::span<const std::uint32_t> words) {
   std::uint32_t sum = 0;
   for (const std::uint32_t word : words) sum += word;
@@ -154,14 +154,15 @@ class ReadCeiling final : public StreamCeiling {
   }
 
  private:
-  /// Bytes of the buffer. A read from L2 takes a quarter of it, so that it fits twice into a half. The two halves of a
-  /// large L2 both keep what their own multiprocessors read.
+  /// Returns the bytes of the buffer. A read from L2 uses a quarter of L2, so that the buffer fits twice into one half:
+  /// the two halves of a large L2 each keep a copy of the data that their own SMs read.
   [[nodiscard]] std::int64_t buffer_bytes() const {
     if (!from_l2_) return stream_bytes();
     const std::int64_t quarter = at::cuda::getCurrentDeviceProperties()->l2CacheSize / 4;
     return quarter / kernels::kStreamGranularity * kernels::kStreamGranularity;
   }
-  /// Passes over the buffer. A read from L2 makes as many as read 1 GiB, against which the kernel's start is small.
+  /// Returns the number of passes over the buffer. A read from L2 makes enough passes to read 1 GiB, for which the
+  /// kernel's start takes little time.
   [[nodiscard]] int passes(std::int64_t bytes) const {
     constexpr std::int64_t kRead = std::int64_t{1} << 30;
     return from_l2_ ? static_cast<int>((kRead + bytes - 1) / bytes) : 1;
@@ -170,7 +171,7 @@ class ReadCeiling final : public StreamCeiling {
   void do_build() override {
     const std::int64_t bytes = buffer_bytes();
     from_ = normal(bytes, 0);
-    // Our kernel gives a sum for each block, of which there are at most as many as tiles of 256 threads.
+    // Our kernel writes one sum per block. There are at most as many blocks as tiles of 256 threads.
     sums_ = at::zeros({is_on_gpu() ? bytes / (kernels::kStreamGranularity / 2) : 1}, from_.options().dtype(at::kInt));
     const auto* const from = static_cast<const std::uint32_t*>(from_.const_data_ptr());
     auto* const sums = reinterpret_cast<std::uint32_t*>(sums_.mutable_data_ptr<std::int32_t>());
@@ -183,7 +184,7 @@ class ReadCeiling final : public StreamCeiling {
     }));
   }
   Verification do_verify() override {
-    sums_.zero_();  // a block that does not write its sum is missing in the total
+    sums_.zero_();  // the sum of a block that writes nothing is then missing from the total
     enqueue();
     const auto total = [](const at::Tensor& words) {
       return static_cast<std::uint32_t>(at::sum(words, at::kLong).item<std::int64_t>());

@@ -40,9 +40,9 @@ const GemmPrecisionRow& gemm_row(GemmPrecision precision) {
 
 /// The largest finite number of e4m3.
 constexpr double kLargestFp8 = 448.0;
-/// Extents of fp8 operands have to be multiples of 16 bytes, and so of elements, in cuBLASLt.
+/// Elements of which the extents of fp8 operands have to be multiples: cuBLASLt requires multiples of 16 bytes.
 constexpr std::int64_t kFp8Alignment = 16;
-constexpr int kFp8Major = 8, kFp8Minor = 9;  // the first with fp8 tensor cores (Ada)
+constexpr int kFp8Major = 8, kFp8Minor = 9;  // the first compute capability with fp8 tensor cores (Ada)
 
 std::optional<std::string> fp8_unsupported_reason(const GemmConfig& config) {
   if (config.device == DeviceKind::kCpu) return "fp8_e4m3 is measured on GPUs only";
@@ -126,7 +126,7 @@ class GemmCase final : public OperationCase {
   }
 
   void enqueue() override {
-    last_y_.reset();  // the allocator hands its memory out again
+    last_y_.reset();  // lets the allocator reuse its memory
     built(product_).launch();
   }
 
@@ -135,7 +135,7 @@ class GemmCase final : public OperationCase {
   GemmOperands operands_;
   std::unique_ptr<GemmProduct> product_;
   std::optional<OutputChecker> checker_;
-  at::Tensor last_y_;  // of a product that makes its own, where someone watches
+  at::Tensor last_y_;  // y of a product that makes its own, kept only for the checker
   std::optional<double> relative_error_;
 };
 
@@ -164,7 +164,7 @@ OutputChecker::Subject GemmCase::watched() {
               [this](const OutputChecker::Tensors& outputs) {
                 GemmOperands copied = operands_;
                 copied.y = outputs.front();
-                copied.config.seed = hidden_number();  // of the rows and columns that are compared
+                copied.config.seed = hidden_number();  // seed of the rows and columns that are compared
                 return verify_gemm(copied).verification;
               }};
 }
@@ -172,12 +172,12 @@ OutputChecker::Subject GemmCase::watched() {
 /// Returns the divisor that brings the largest magnitude of the values to kLargestFp8.
 at::Tensor fp8_scale(const at::Tensor& values) { return values.abs().amax().div(kLargestFp8); }
 
-/// Numbers of their buffers, for seeded_normal.
+/// The inputs' buffer indexes for seeded_normal().
 enum GemmInputIndex : std::uint64_t { kX, kW };
 
 struct GemmInput {
   at::Tensor values;  // [m or n, k]
-  at::Tensor scale;   // [1], undefined but for fp8
+  at::Tensor scale;   // [1]; undefined except for fp8
 };
 
 GemmInput gemm_input(const GemmConfig& config, GemmInputIndex index) {

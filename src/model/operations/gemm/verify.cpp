@@ -22,13 +22,13 @@
 namespace tbench::model {
 namespace {
 
-// Multiplications in float64 at most, beyond one row and one column. An H200 does so many in 5 ms (60 TFLOP/s), a GPU
-// with a 64th of its float64 rate in 0.2 s, one core of a CPU in about 0.1 s.
+// The largest number of multiplications in float64, beyond one row and one column. An H200 takes 5 ms for that many (60
+// TFLOP/s), a GPU with a 64th of its float64 rate 0.2 s; one core of a CPU takes about 0.1 s for its own limit.
 constexpr std::int64_t kGpuCheckedProducts = std::int64_t{1} << 36;
 constexpr std::int64_t kCpuCheckedProducts = std::int64_t{1} << 28;
-/// Elements of the longer operand that are held in float64 at once: 1 GiB.
+/// The number of elements of the longer operand that are held in float64 at once: 1 GiB.
 constexpr std::int64_t kBlockElements = std::int64_t{1} << 27;
-/// Index of the signs' seed, after the indexes of x and w.
+/// Buffer index for the signs' seed, after the indexes of x and w.
 constexpr std::uint64_t kSignsIndex = 2;
 
 // How far rounding moves y. x and w are normal, so that a sum of k terms s_1 ... s_k is a random walk with an rms of
@@ -59,20 +59,20 @@ constexpr double kTermsAStep = 8.0;
 constexpr double kBudget = kVerificationBudget / 4;
 constexpr double kErrorsADegree = 3.0;
 
-/// The unit round-off of y in storage, or of the inputs where those are rounded more coarsely.
+/// Returns the unit round-off of y in storage, or of the inputs if they are rounded more coarsely.
 double rounding_unit(GemmPrecision precision) {
   return unit_roundoff(common_precision(precision).value_or(Precision::kBf16));
 }
 
 /// Errors in units of the rms of y, sqrt(k).
 struct GemmError {
-  double relative{};  // of an element besides, of its own size
-  double element{};   // that none of the elements exceeds
+  double relative{};  // further error of an element, relative to the element
+  double element{};   // bound for all elements
   double rms{};
 };
 
-/// The further loss of all precisions but fp32: at most kCutOff of the mean |s_j| per step, which for one of the
-/// elements may be as large as the root of a walk's largest Q.
+/// Returns the truncation error of all precisions except fp32: at most kCutOff of the mean |s_j| per step, which for
+/// one of the elements may be as large as the root of a walk's largest Q.
 GemmError cut_off_error(double k, double count) {
   const double steps = k / kTermsAStep * kCutOff;
   return {.element = steps * std::sqrt(walk_bound(count, kBudget) * 4.0 / std::numbers::pi),
@@ -114,7 +114,7 @@ struct GemmOperand {
   at::Tensor scale;
 };
 
-/// FP8 knows no indices.
+/// Selects rows by index. FP8 tensors do not support indexing, so they are indexed as bytes.
 at::Tensor selected_rows(const at::Tensor& values, const at::Tensor& rows) {
   if (values.element_size() > 1) return values.index_select(0, rows);
   return values.view(at::kByte).index_select(0, rows).view(values.scalar_type());
@@ -124,14 +124,14 @@ GemmOperand lines_of(const GemmOperand& operand, const CheckedLines& lines) {
   return {operand.values.slice(0, lines.begin, operand.values.size(0), lines.step), operand.scale};
 }
 
-/// Calls action(first, count) for the rows of a matrix, as many at once as are held in float64.
+/// Calls action(first, count) for blocks of a matrix's rows, each of the largest size that is held in float64 at once.
 template <class Action>
 void in_blocks(std::int64_t rows, std::int64_t columns, const Action& action) {
   const std::int64_t block = std::max<std::int64_t>(1, kBlockElements / columns);
   for (std::int64_t first = 0; first < rows; first += block) action(first, std::min(block, rows - first));
 }
 
-/// few [f, k] many [c, k]^T in float64, `many` in blocks of rows.
+/// Returns few [f, k] times many [c, k]^T in float64, with `many` in blocks of rows.
 at::Tensor double_product(const GemmOperand& few, const GemmOperand& many) {
   const at::Tensor left = in_double(few.values, few.scale);
   std::vector<at::Tensor> parts;
@@ -160,7 +160,7 @@ at::Tensor signed_sums(const GemmOperand& x, const GemmOperand& w, const at::Ten
   return at::cat(sums);
 }
 
-/// Compares parts of y with float64, and sums the squares for relative_error up.
+/// Compares parts of y with float64, and adds up the squares for relative_error.
 class GemmComparison {
  public:
   explicit GemmComparison(const GemmOperands& operands)
@@ -178,7 +178,7 @@ class GemmComparison {
         y_.slice(1, columns.begin, y_.size(1), columns.step).t(), double_product(lines_of(w_, columns), x_));
   }
 
-  /// Adds the signed sum of every row. A row with an element that is no finite number has none.
+  /// Adds the signed sum of every row to the comparison. A row with a non-finite element has no finite sum.
   void add_signed_sums() {
     const at::Tensor signs = seeded_normal({config_.n}, at::kDouble, config_.device, config_.seed, kSignsIndex).sign();
     std::vector<at::Tensor> actual;
@@ -211,7 +211,7 @@ class GemmComparison {
   at::Tensor error_squares_, reference_squares_;
 };
 
-/// The verdict on a y of another shape, which the product has made.
+/// Returns the verdict on a product's own y that has the wrong shape.
 Verification wrong_shape(const at::Tensor& y, const std::vector<std::int64_t>& shape) {
   Comparison comparison;
   comparison.add("y", y, y.new_empty({}).expand(shape), {});
@@ -232,12 +232,13 @@ CheckedPart checked_part(const GemmConfig& config) {
 GemmTolerances gemm_tolerances(GemmPrecision precision, std::int64_t k, std::int64_t rows, std::int64_t columns) {
   const auto terms = static_cast<double>(k), height = static_cast<double>(rows), width = static_cast<double>(columns);
   const double rms = std::sqrt(terms);
-  const double line = norm_fluctuation(terms, kBudget / (height + width));  // the largest of x or w, of its mean
+  const double line = norm_fluctuation(
+      terms, kBudget / (height + width));  // the largest norm of a line of x or w, relative to the mean
   const GemmError error = rounding_error(precision, terms, height * width);
   const auto degrees_of = [&](double elements_a_degree) {
     return 1.0 / (elements_a_degree / (height * width) + 1.0 / (terms * height) + 1.0 / (terms * width));
   };
-  // The norm of a y of few elements may be anything: then each element stands for itself.
+  // The norm of a y with few elements may be arbitrarily small; then the tolerance of its elements has to suffice.
   const double shortfall = norm_shortfall(degrees_of(1.0), kBudget / 2);
   const auto of_norm = [&](double fluctuation) {
     return shortfall > 0.0 ? error.rms * fluctuation / shortfall : std::numeric_limits<double>::infinity();
@@ -295,7 +296,7 @@ GemmVerdict verify_gemm_product(GemmOperands& operands, GemmProduct& product, st
   };
   if (product.makes_y()) launch();
   operands.y.fill_(std::numeric_limits<double>::quiet_NaN());
-  if (product.makes_y()) operands.y.reset();  // the allocator hands the NaNs out again
+  if (product.makes_y()) operands.y.reset();  // the allocator reuses the memory with the NaNs
   if (operands.config.seed != seed) fill_gemm_operands(operands, seed);
   launch();
   const std::vector<std::int64_t> shape{operands.config.m, operands.config.n};
