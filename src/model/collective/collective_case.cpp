@@ -17,11 +17,11 @@
 namespace tbench::model {
 namespace {
 
-/// Elements that are filled or compared at once, so that a large buffer needs no second one.
+/// The number of elements that are filled or compared at once, so that a large buffer needs no second one.
 constexpr std::int64_t kCollectiveBlock = std::int64_t{1} << 20;
 
-/// A part of a rank's output: elements [begin, begin + count) are those from `source_begin` on of the inputs of
-/// `sources`, added up.
+/// A part of a rank's output: elements [begin, begin + count) are the sum, over the ranks in `sources`, of `count`
+/// input elements that begin at `source_begin`.
 struct OutputPart {
   std::int64_t begin{};
   std::int64_t count{};
@@ -86,9 +86,9 @@ class CollectiveCase final : public OperationCase {
   CollectiveConfig config_;
   ranks::Group& group_;
   at::ScalarType dtype_;
-  std::int64_t part_;  // elements of a rank
+  std::int64_t part_;  // number of elements per rank
   at::Tensor input_;
-  at::Tensor output_;  // where the operation is in place the same
+  at::Tensor output_;  // the same tensor as input_ if the operation is in place
 };
 
 at::Tensor CollectiveCase::numbers(int rank, std::uint64_t seed, std::int64_t begin, std::int64_t count) const {

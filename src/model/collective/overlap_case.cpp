@@ -21,7 +21,8 @@ namespace tbench::model {
 namespace {
 
 constexpr std::int64_t kElementBytes = 4;
-/// Two products for so many bytes of the exchange: on an H100 they take twice as long as it does.
+/// The bytes of the exchange for every two products: on an H100, two products take twice as long as the exchange of
+/// these bytes.
 constexpr std::int64_t kBytesOfTwoProducts = std::int64_t{25} << 20;
 
 GemmConfig product_of(const OverlapConfig& config) {
@@ -53,7 +54,7 @@ class OverlapCase final : public TorchCase {
     static constexpr std::array<std::string_view, 3> kPhases{"products", "exchange", "both"};
     return kPhases;
   }
-  /// Three unlike phases have no rate that says anything.
+  /// Returns no work: a rate over three different phases would be meaningless.
   [[nodiscard]] Work work() const override { return {}; }
   [[nodiscard]] std::map<std::string, double> counters() override {
     return {{"products", static_cast<double>(products())}};
@@ -99,7 +100,7 @@ class OverlapCase final : public TorchCase {
     mark_phase(marker);
   }
 
-  /// A step of numbers that nobody has seen yet: its two exchanges leave the ranks' sum times the number of ranks.
+  /// Verifies a step on new numbers: its two exchanges leave the ranks' sum times the number of ranks.
   Verification verify_step(std::uint64_t seed) {
     fill(seed);
     fill_gemm_operands(operands_, seed);

@@ -21,7 +21,7 @@ namespace {
 
 /// The origin of an input of the backward graph.
 struct Source {
-  enum class Kind { kInput, kOutput, kGradient } kind{};  // of the forward graph; of the loss
+  enum class Kind { kInput, kOutput, kGradient } kind{};  // input or output of the forward graph; gradient of the loss
   std::size_t index{};
 };
 
@@ -49,7 +49,7 @@ std::vector<Source> parse_sources(const std::string& text, const std::string& pa
   return sources;
 }
 
-/// Lays a gradient out like autograd hands it to its leaf: one that is laid out otherwise is copied.
+/// Returns a gradient in the layout in which autograd passes it to its leaf; copies it if its layout differs.
 at::Tensor laid_out_as(const at::Tensor& leaf, at::Tensor gradient) {
   return gradient.strides() == leaf.strides() ? std::move(gradient) : gradient.contiguous();
 }
@@ -112,7 +112,7 @@ class CompiledPasses final : public ModelPasses {
     backward_ = std::move(backward.graph);
   }
 
-  /// The weights, these, and RoPE's tables: the inputs of a forward graph.
+  /// Returns the inputs of a forward graph: the weights, `ids`, and RoPE's tables.
   [[nodiscard]] std::vector<at::Tensor> with_rope(std::initializer_list<at::Tensor> ids) const {
     std::vector<at::Tensor> inputs = weights_;
     inputs.insert(inputs.end(), ids);
@@ -120,19 +120,19 @@ class CompiledPasses final : public ModelPasses {
     return inputs;
   }
 
-  /// Lets go of an input as soon as the graph has read it for the last time, if nobody else holds it.
+  /// Runs a graph, which releases each input after its last use unless something else holds it.
   static std::vector<at::Tensor> run(CompiledGraph& graph, std::vector<at::Tensor> inputs) {
     const at::NoGradGuard no_grad;
     return graph.boxed_run(std::move(inputs));
   }
 
-  std::unique_ptr<CompiledGraph> forward_, training_, backward_;  // those that the pass needs
-  std::vector<Source> sources_;                                   // one an input of backward_
+  std::unique_ptr<CompiledGraph> forward_, training_, backward_;  // null if the pass does not need the graph
+  std::vector<Source> sources_;                                   // one per input of backward_
   std::vector<at::Tensor> leaves_;
-  std::vector<at::Tensor> weights_;  // the leaves, no autograd
+  std::vector<at::Tensor> weights_;  // the leaves without autograd
   std::vector<at::Tensor> rope_;     // cos and sin, [context, 1, head_dim / 2]
   at::Tensor gradient_of_loss_;      // scalar
-  std::vector<at::Tensor> saved_;    // between loss() and backward()
+  std::vector<at::Tensor> saved_;    // tensors saved between loss() and backward()
   std::vector<at::Tensor> no_copies_;
 };
 

@@ -27,7 +27,7 @@ std::vector<ModelGraph> graphs_of(Pass pass) {
   return {ModelGraph::kTraining, ModelGraph::kBackward};
 }
 
-/// How the tool takes the size: by name, or with its extents.
+/// Returns the tool's arguments for a size: its name, or also its extents.
 std::string size_arguments(const ModelSize& size) {
   const bool is_builtin =
       std::ranges::find(builtin_model_sizes(), size.name, &ModelSize::name) != builtin_model_sizes().end();

@@ -8,14 +8,14 @@
 namespace tbench::model {
 namespace {
 
-/// Gradients begin at multiples of so many bytes, for the vector loads of whatever reads them.
+/// The alignment of gradients in bytes, for the vector loads of the operations that read them.
 constexpr std::int64_t kGradientAlignment = 256;
 
 at::ScalarType gradient_dtype(const at::Tensor& leaf) {
   return leaf.grad().defined() ? leaf.grad().scalar_type() : leaf.scalar_type();
 }
 
-/// Elements that the gradient takes in a bucket.
+/// Returns the number of elements that a gradient occupies in a bucket, including its padding.
 std::int64_t place_of(const at::Tensor& leaf, at::ScalarType dtype) {
   const auto multiple = kGradientAlignment / static_cast<std::int64_t>(c10::elementSize(dtype));
   return (leaf.numel() + multiple - 1) / multiple * multiple;

@@ -49,7 +49,7 @@ class DataParallelCase final : public TorchCase {
 
   std::optional<std::string> unsupported_reason() const override;
   std::int64_t min_bytes() const override {
-    // Nothing is known about a share of the optimizer's state without its layout.
+    // The size of a share of the optimizer's state is not known without its layout.
     const bool is_sharded = config_.strategy == ParallelStrategy::kShardedOptimizer;
     return model_min_bytes(config_.model.size, is_sharded ? Pass::kForwardBackward : Pass::kTrainStep);
   }
@@ -106,7 +106,7 @@ class DataParallelCase final : public TorchCase {
     guarded(built(trainer_), [&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
   }
 
-  /// Why the strategy does not go with the implementation or the execution.
+  /// Returns why the strategy does not work with the implementation or the execution mode, or nullopt.
   [[nodiscard]] std::optional<std::string> strategy_unsupported_reason() const;
 
   Verification verify_step(std::uint64_t seed) {
@@ -122,8 +122,8 @@ class DataParallelCase final : public TorchCase {
   ranks::Group& group_;
   ModelImpl impl_;
   std::optional<Trainer> trainer_;
-  std::unique_ptr<GradientSync> sync_;  // of the trainer; null: there is none
-  std::optional<GraphedStep> graphed_;  // of the trainer
+  std::unique_ptr<GradientSync> sync_;  // uses the trainer; null for strategy:none
+  std::optional<GraphedStep> graphed_;  // uses the trainer
 };
 
 std::optional<std::string> DataParallelCase::unsupported_reason() const {

@@ -49,7 +49,7 @@ class FlatSync final : public GradientSync {
 
  private:
   const std::vector<at::Tensor>& leaves_;
-  std::vector<Bucket> buffers_;  // one a dtype
+  std::vector<Bucket> buffers_;  // one per dtype
   ranks::Group& group_;
 };
 

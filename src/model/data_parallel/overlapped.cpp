@@ -1,4 +1,5 @@
-// The gradient synchronizations that overlap backward: buckets of our own from autograd's hooks, and c10d's Reducer.
+// The gradient synchronizations that overlap backward: our own buckets, started by autograd's hooks, and c10d's
+// Reducer.
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -25,7 +26,7 @@ class OverlappedSync final : public GradientSync {
   [[nodiscard]] std::int64_t held_bytes() const override { return bytes_of(buckets_); }
 
  private:
-  /// Called when a leaf has its gradient.
+  /// Autograd's hook on a leaf, called when its gradient is complete.
   struct Hook final : torch::autograd::PostAccumulateGradHook {
     Hook(OverlappedSync& to_tell, std::size_t of_bucket) : owner{to_tell}, bucket{of_bucket} {}
     void operator()(const at::Tensor& /*leaf*/) override { owner.gradient_came(bucket); }
@@ -38,8 +39,8 @@ class OverlappedSync final : public GradientSync {
   const std::vector<at::Tensor>& leaves_;
   std::vector<Bucket> buckets_;
   ranks::Group& group_;
-  std::vector<std::size_t> missing_;     // gradients of each bucket, in this step
-  std::vector<ranks::Pending> pending_;  // of the first buckets, in their order
+  std::vector<std::size_t> missing_;     // number of gradients that each bucket still lacks in this step
+  std::vector<ranks::Pending> pending_;  // exchanges of the first buckets, in bucket order
 };
 
 OverlappedSync::OverlappedSync(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
@@ -53,7 +54,7 @@ OverlappedSync::OverlappedSync(Trainer& trainer, ranks::Group& group, std::int64
 
 void OverlappedSync::average(const std::function<void()>& backward) {
   missing_.clear();
-  pending_.clear();  // of a step that an error ended
+  pending_.clear();  // left by a step that ended with an error
   for (const Bucket& bucket : buckets_) missing_.push_back(bucket.leaves.size());
   backward();
   if (pending_.size() != buckets_.size()) {
@@ -63,8 +64,8 @@ void OverlappedSync::average(const std::function<void()>& backward) {
   pending_.clear();
 }
 
-/// Starts every bucket that is whole and whose turn it is: ranks must start them in one order, whichever gradient comes
-/// first.
+/// Starts every complete bucket whose turn has come: all ranks must start the buckets in the same order, whichever
+/// gradient comes first.
 void OverlappedSync::gradient_came(std::size_t bucket) {
   --missing_.at(bucket);
   const at::NoGradGuard no_grad;

@@ -1,7 +1,8 @@
 // strategy:sharded_optimizer: gradients are reduce-scattered, the optimizer updates the rank's share of the parameters,
-// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them. A leaf's
-// gradients are freed once they are scattered, and a rank has the gradients of its share only from then to the next
-// step: at the time of the activations there are neither, and at the time of all gradients next to none of the share.
+// and all ranks gather the parameters, which have one storage. Gradients pass through a buffer that holds only some of
+// them. A leaf's gradients are freed once they are scattered, and a rank holds its share's gradients only from then
+// until the next step. So neither exists while memory holds the activations, and hardly any of the share exists while
+// it holds all gradients.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_zero.h>
@@ -90,10 +91,10 @@ class ShardedSync final : public GradientSync {
 
   Parameters& parameters_;
   ranks::Group& group_;
-  at::Tensor whole_;                          // parameters: [elements]
-  const std::vector<at::Tensor>& optimized_;  // the share, in parts
-  at::Tensor share_;                          // of the parameters, this rank's: [elements / ranks]
-  std::vector<ScatterPart> parts_;            // one an optimized tensor
+  at::Tensor whole_;                          // all parameters: [elements]
+  const std::vector<at::Tensor>& optimized_;  // the share's parts, which the optimizer updates
+  at::Tensor share_;                          // this rank's share of the parameters: [elements / ranks]
+  std::vector<ScatterPart> parts_;            // one per optimized tensor
   std::vector<std::vector<std::size_t>> done_after_;
 };
 

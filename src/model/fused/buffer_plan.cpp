@@ -20,7 +20,7 @@ std::size_t BufferPlan::add(std::int64_t bytes, Lifetime lifetime) {
 
 std::int64_t BufferPlan::lowest_free(const Buffer& buffer, const std::vector<const Buffer*>& placed) const {
   std::int64_t offset = 0;
-  for (const Buffer* const other : placed) {  // by offset
+  for (const Buffer* const other : placed) {  // in the order of their offsets
     if (!meet(buffer.lifetime, other->lifetime)) continue;
     if (other->offset >= offset + buffer.bytes) break;
     offset = std::max(offset, other->offset + other->bytes);

@@ -1,4 +1,4 @@
-// The backward pass of `impl:fused`: every gradient by the formula of its operation, from the loss down.
+// The backward pass of `impl:fused`: every gradient from the formula of its operation, beginning at the loss.
 #include <numeric>
 
 #include "model/fused/fused_passes.hpp"
@@ -12,7 +12,7 @@ static_assert(kLayersInFlight == SideStream::kMarks);
 
 void FusedPasses::backward(const UpdateHook& update) {
   show_gradients();
-  pending_norms_.clear();  // of a step that an error ended
+  pending_norms_.clear();  // left by a step that ended with an error
   backward_head();
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
@@ -29,7 +29,7 @@ void FusedPasses::backward(const UpdateHook& update) {
 
 void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
   if (!update) return;
-  // The first leaf of a layer and of the head is a norm's weight.
+  // The first leaf of a layer, and of the head, is a norm's weight.
   std::vector<std::size_t> matrices(layer == buffers_.layers.size() ? 1 : kFusedMatricesOfLayer);
   std::iota(matrices.begin(), matrices.end(), 1 + kFusedLeavesOfLayer * layer + 1);
   updates_.run([&] {
@@ -66,7 +66,7 @@ void FusedPasses::backward_layer(std::size_t layer, const UpdateHook& update) {
   in_range("ffn", [&] { feed_forward_products_backward(layer, has_updates); });
   norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2, of_layer(layer).dattention);
   in_range("attention", [&] { attention_backward(layer, beside_all); });
-  // The next layer writes over what the gradients of the last one's weights are made of.
+  // The next layer overwrites the inputs of the previous layer's weight gradients.
   side_.wait_for((layer + 1) % SideStream::kMarks);
   side_.mark(layer % SideStream::kMarks);
   norm_backward(buffers.x, weights.ln1, buffers.rstd, gradients.ln1, of_layer(layer + 1).dffn);

@@ -40,7 +40,7 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
                        const kernels::NormShape& norm) {
   const kernels::DeviceLimits limits = kernels::current_device_limits();
   const bool has_backward = config.pass != Pass::kForward;
-  kernels::AttentionProblem contiguous = attention;  // whose workspace is that of any layout
+  kernels::AttentionProblem contiguous = attention;  // every layout needs the same workspace
   contiguous.layout = kernels::contiguous_layout(attention.shape);
   std::size_t workspace = plan_attention_forward(contiguous, limits).workspace_bytes();
   if (has_backward) workspace = std::max(workspace, plan_attention_backward(contiguous, limits).workspace_bytes());
@@ -57,7 +57,8 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
           .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0};
 }
 
-/// Leaf 0 is the table of embeddings; vectors are norms' weights; all others are products' weights.
+/// Returns the dtype of a leaf's gradient. Leaf 0 is the table of embeddings, vectors are norms' weights, and all other
+/// leaves are products' weights.
 at::ScalarType gradient_type(const std::vector<at::Tensor>& leaves, std::size_t leaf, Precision precision) {
   return leaf > 0 && leaves[leaf].dim() == 2 ? weight_gradient_type(precision) : at::kFloat;
 }
@@ -71,7 +72,7 @@ std::vector<std::int64_t> gradient_bytes(const std::vector<at::Tensor>& leaves, 
   return bytes;
 }
 
-/// Elements of `block` from `at` on.
+/// Returns a view of the elements of `block` that begin at address `at`.
 at::Tensor view_of(const at::Tensor& block, const void* at, at::ScalarType dtype, at::IntArrayRef sizes) {
   const std::int64_t offset = static_cast<const char*>(at) - static_cast<const char*>(block.const_data_ptr());
   std::int64_t bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
@@ -210,7 +211,7 @@ kernels::RopeProblem FusedPasses::packed(int parts) const {
 }
 
 void FusedPasses::rope(void* qkv, bool backward) const {
-  kernels::RopeProblem problem = packed(2);  // of the three
+  kernels::RopeProblem problem = packed(2);  // q and k of the three parts
   problem.turned = problem.parts;
   problem.from = problem.to = {part_of_qkv(qkv, 0), part_of_qkv(qkv, 1)};
   problem.backward = backward;

@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
 
-/// The parts of a layer's forward pass, in order: each is a moment.
+/// The parts of a layer's forward pass, in order. Each part is one moment.
 enum Part : std::int64_t { kProjections, kAttention, kGateUp, kFeedForward, kParts };
 
-/// The moments of a step. Backward a layer is one, and the gradients of its weights may still be made in the next.
+/// The moments of a step. A layer's backward pass is one moment, and its weights' gradients may still be computed in
+/// the next one.
 struct Schedule {
   std::int64_t layers;
   bool has_backward;
@@ -25,7 +26,8 @@ struct Schedule {
   [[nodiscard]] std::int64_t backward_embedding() const { return backward_head() + layers + 1; }
   [[nodiscard]] std::int64_t end() const { return has_backward ? backward_embedding() + 1 : head(); }
 
-  /// Lifetime of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
+  /// Returns the lifetime of a buffer that a part of a layer writes: it ends with the layer's backward pass, or without
+  /// a backward with moment `last`.
   [[nodiscard]] Lifetime kept(std::int64_t layer, Part part, std::int64_t last) const {
     return {.first = forward(layer, part), .last = has_backward ? backward(layer) + 1 : last};
   }

@@ -92,7 +92,7 @@ at::Tensor plugin_bytes(std::int64_t bytes, DeviceKind device, std::string_view 
   return at::empty({bytes}, at::TensorOptions{}.device(torch_device(device)).dtype(at::kByte));
 }
 
-/// Inputs are not written through the pointer: the checks see to that.
+/// Returns a tensor's data. Plug-ins must not write to inputs through the pointer; the checks verify it.
 void* plugin_pointer(const at::Tensor& tensor) {
   return tensor.defined() ? const_cast<void*>(tensor.const_data_ptr()) : nullptr;
 }

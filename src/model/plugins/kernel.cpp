@@ -1,4 +1,4 @@
-// Kernel implementations from plug-ins. What a pass computes has the shapes and types that `aten` gives it.
+// Kernel implementations from plug-ins. The results of a pass have the shapes and types of the results of `aten`.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view kKernelPart = "Kernel/op:";
 
-/// The arguments of a plug-in's passes besides the operands; KernelOperands::made.
+/// The arguments of a plug-in's passes besides the operands, kept in KernelOperands::made.
 struct PreparedKernel {
   const tbench_kernel& functions;
   tbench_kernel_problem problem{};
-  std::vector<TensorLayout> layouts;  // of the timed pass's results
+  std::vector<TensorLayout> layouts;  // layouts of the timed pass's results
   std::vector<TensorLayout> forward_layouts;
-  std::vector<at::Tensor> outputs;  // of the forward pass before a backward
+  std::vector<at::Tensor> outputs;  // results of the forward pass before a backward
   at::Tensor saved;
 };
 

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kSymbol = "tbench_plugin";
 constexpr std::size_t kLongestName = 32;
 
-/// Text of dlerror() without the path in front of it, which the caller's message has.
+/// Returns the text of dlerror() without its leading path, which the caller's message already has.
 std::string loader_error(const std::string& path) {
   const char* const text = ::dlerror();
   if (text == nullptr) return "the loader does not say why";

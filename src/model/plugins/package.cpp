@@ -25,7 +25,7 @@ constexpr const char* kTool = "tools/export_kernel.py";
 
 using Metadata = std::unordered_map<std::string, std::string>;
 
-/// The name that model_name() of the tool gives.
+/// Returns the name of a graph in the package, like model_name() of the tool.
 std::string packed_name(std::size_t index) { return fmt::format("graph{:02}", index); }
 
 std::string one_line(const std::exception& error) {
@@ -47,7 +47,7 @@ Metadata metadata_of(const std::string& path) {
   return metadata;
 }
 
-/// Code for a CPU has that CPU's vectors.
+/// Returns the machine in full: code for a CPU also depends on the CPU's vector instructions.
 std::string machine_in_full(DeviceKind device) {
   const std::string machine = package_machine(device);
   return device == DeviceKind::kCpu ? fmt::format("{} {}", machine, at::get_cpu_capability()) : machine;
@@ -74,7 +74,8 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>{stream}, {}};
 }
 
-/// @param text  "d_ff=16..1048576/8"
+/// Parses an extent, or returns nullopt.
+/// @param text  extent as in "d_ff=16..1048576/8"
 std::optional<PackageExtent> parse_extent(const std::string& text) {
   const std::size_t equals = text.find('='), dots = text.find(".."), slash = text.find('/');
   if (equals == std::string::npos || dots == std::string::npos || slash == std::string::npos) return std::nullopt;

@@ -30,7 +30,7 @@ class PackageGemm final : public GemmProduct {
 
   void launch() override {
     const Tf32Scope tf32{precision_};
-    y_.reset();  // the allocator hands its memory out again
+    y_.reset();  // lets the allocator reuse its memory
     y_ = graphs_.forward.run(inputs_, {&dtype_, 1}).front();
   }
   [[nodiscard]] bool makes_y() const override { return true; }
@@ -41,7 +41,7 @@ class PackageGemm final : public GemmProduct {
   Precision precision_;
   at::ScalarType dtype_;
   std::vector<at::Tensor> inputs_;
-  at::Tensor y_;  // of the last launch
+  at::Tensor y_;  // y of the last launch
 };
 
 }  // namespace

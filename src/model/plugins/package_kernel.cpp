@@ -9,12 +9,12 @@
 namespace tbench::model {
 namespace {
 
-/// The results of prepare(); KernelOperands::made.
+/// The results of prepare(), kept in KernelOperands::made.
 struct PreparedPackage {
   PackageGraphs graphs;
-  std::vector<at::ScalarType> dtypes;          // of the timed pass's results
-  std::vector<at::ScalarType> forward_dtypes;  // of a backward case
-  std::vector<at::Tensor> returned;            // by the forward pass before a backward
+  std::vector<at::ScalarType> dtypes;          // dtypes of the timed pass's results
+  std::vector<at::ScalarType> forward_dtypes;  // dtypes of the forward pass, in a backward case
+  std::vector<at::Tensor> returned;            // outputs of the forward pass before a backward
 };
 
 PackageQuestion kernel_question(const KernelConfig& config) {

@@ -25,12 +25,12 @@ const auto& plugin_families() {
 
 struct Added {
   Plugin plugin;
-  // Once a case has asked for it, one of them.
+  // Set once a case has asked for the plug-in: either the library or the packages.
   const tbench_plugin_description* library{};
   std::vector<KernelPackage> packages;
 };
 
-/// The plug-ins that were added. Pointers to them stay valid.
+/// Returns the plug-ins that were added. Pointers to them stay valid.
 std::deque<Added>& added_plugins() {
   static std::deque<Added> plugins;
   return plugins;
@@ -55,16 +55,17 @@ void refuse_taken_name(const Plugin& plugin) {
   }
 }
 
-/// Whether packages are loaded for the plug-in: the file itself, or the packages of a function in Python.
+/// Returns whether the plug-in consists of packages: it is a package file, or a Python function that was compiled into
+/// packages.
 bool has_packages(const Plugin& plugin) { return is_kernel_package(plugin.path) || is_python_function(plugin.path); }
 
-/// The files that a plug-in's code is loaded from.
+/// Returns the files from which a plug-in's code is loaded.
 std::span<const Plugin> files_of(const Plugin& plugin) {
   return is_python_function(plugin.path) ? std::span{plugin.packages} : std::span{&plugin, 1};
 }
 
-/// For a case: the plug-in, unless it has changed. A library that is loaded cannot; of a package each case loads
-/// graphs.
+/// Returns the plug-in for a case. Throws if its files have changed: a loaded library cannot change, but each case
+/// loads a package's graphs again.
 Added& added_for_case(std::string_view impl, DeviceKind device) {
   Added* const added = find_added(impl);
   if (added == nullptr) throw std::out_of_range{fmt::format("impl:{} comes from no plug-in", impl)};

@@ -26,7 +26,7 @@ GemmPrecision product_gemm_precision(std::string_view what) {
   return parse_gemm_precision(what.substr(kProductPrefix.size())).value();
 }
 
-/// Returns the product to measure. float32 products have a sixth of the rate of the next slower precision: halving n
+/// Returns the product to measure. float32 products have a sixth of the rate of the next precision: halving n
 /// and k saves a second of autotuning and sampling, and still leaves milliseconds per launch.
 GemmConfig product_config(const CeilingConfig& config, std::string impl) {
   const CeilingSizes sizes = ceiling_sizes(config);

@@ -1,6 +1,6 @@
 // adamw: one step over the parameters of one block, in place. Inputs: parameters, gradients, first and second moments,
-// each a list of the block's tensors, float32. adamw_cast: the same step, and a copy of the parameters in the
-// precision's type, which autocast's next forward pass would else make.
+// each a list of the block's tensors, float32. adamw_cast: the same step, which also writes a copy of the parameters in
+// the precision's type. Otherwise autocast's next forward pass would have to make that copy.
 #include "model/training/optimizer.hpp"
 
 #include <ATen/ops/_foreach_copy.h>
@@ -24,14 +24,14 @@ namespace tbench::model {
 namespace {
 
 constexpr std::size_t kTensorsOfABlock = 9;
-constexpr double kStepsSoFar = 10;  // both bias corrections matter
-/// Second moments are kept away from zero: beside one that is, a step is as large as its parameter.
+constexpr double kStepsSoFar = 10;  // early enough that both bias corrections matter
+/// The smallest second moment. With a moment near zero, a step would be as large as its parameter.
 constexpr double kMinSecondMoment = 0.1;
-/// float32's 1 - beta2 is off by up to half an ulp of 1 over 0.001, which is all that a gradient far above its second
-/// moment leaves.
+/// The allowed round-offs of a second moment. float32's 1 - beta2 is off by up to half an ulp of 1 over 0.001, and a
+/// gradient far above its second moment makes the result proportional to it.
 constexpr double kSecondMomentRoundOffs = 1024;
 
-/// Two norms, four projections, three matrices of the feed-forward.
+/// Returns the shapes of a block's parameters: two norms, four projections, three matrices of the feed-forward.
 std::array<std::vector<std::int64_t>, kTensorsOfABlock> block_shapes(const ModelSize& size) {
   const std::int64_t d = size.d_model;
   const std::int64_t f = size.d_ff;
@@ -40,7 +40,7 @@ std::array<std::vector<std::int64_t>, kTensorsOfABlock> block_shapes(const Model
 
 enum AdamWList : std::size_t { kParameters, kGradients, kFirstMoments, kSecondMoments, kLists };
 
-/// The tensors of one list: a view of the operands.
+/// Returns the tensors of one list, as a view of the operands.
 at::TensorList list_of(const KernelOperands& operands, AdamWList list) {
   return at::TensorList{operands.inputs}.slice(list * kTensorsOfABlock, kTensorsOfABlock);
 }
@@ -88,9 +88,9 @@ std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
     const at::Tensor p = exact(list_of(operands, kParameters)[i])
                              .mul(1 - options.learning_rate * options.weight_decay)
                              .sub(update.mul(options.learning_rate));
-    // A parameter is rounded three times, and a dozen times what is subtracted: 1e-3 of at most z / sqrt(0.1). A moment
-    // is rounded twice, and before that 0.1 g and 0.1 m, three times each; and float32's 1 - beta1 is off by 4
-    // roundings of 0.1, which weighs g - m.
+    // A parameter is rounded three times. The subtracted step is rounded a dozen times, and is 1e-3 of at most z /
+    // sqrt(0.1). A moment is rounded twice; before that, 0.1 g and 0.1 m are rounded three times each. Also, float32's
+    // 1 - beta1 is off by 4 roundings of 0.1, which scales g - m.
     const double z = largest_deviation(p.numel());
     const auto degrees = static_cast<double>(p.numel());
     results[0].push_back(
@@ -110,7 +110,7 @@ std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
   return std::move(results[0]);
 }
 
-/// The parameters' copies are rounded once more.
+/// Returns the results of adamw_expect() and the parameters' copies, which are rounded once more.
 std::vector<KernelResult> adamw_cast_expect(const KernelOperands& operands) {
   std::vector<KernelResult> results = adamw_expect(operands);
   for (std::size_t i = 0; i < kTensorsOfABlock; ++i) {
@@ -125,7 +125,7 @@ void adamw_prepare(KernelOperands& operands) {
   operands.saved.assign(kTensorsOfABlock, at::full({}, kStepsSoFar, operands.inputs[0].options()));
 }
 
-/// Behind the counts of steps the copies, NaN until a step has written them.
+/// Saves the copies after the step counts; they are NaN until a step has written them.
 void adamw_cast_prepare(KernelOperands& operands) {
   adamw_prepare(operands);
   for (const at::Tensor& parameter : list_of(operands, kParameters)) {
@@ -141,7 +141,7 @@ at::TensorList copies_of(const KernelOperands& operands) {
   return at::TensorList{operands.saved}.slice(kTensorsOfABlock);
 }
 
-/// Returns the tensors that a step has changed and written, in the order of adamw_cast_expect.
+/// Returns the tensors that a step has changed or written, in the order of adamw_cast_expect().
 std::vector<at::Tensor> stepped_tensors(const KernelOperands& operands) {
   std::vector<at::Tensor> results = list_of(operands, kParameters).vec();
   for (const at::TensorList tensors :
@@ -176,15 +176,15 @@ std::vector<at::Tensor> own_adamw_step(const KernelOperands& operands) {
   return stepped_tensors(operands);
 }
 
-/// One fused kernel over all tensors; the count of steps stays.
+/// Runs one fused kernel over all tensors; the step count stays constant.
 KernelImpl adamw_aten() { return {.name = "aten", .prepare = &adamw_prepare, .forward = &adamw_step}; }
 
-/// The kernel of adamw_aten(), and one more for all casts.
+/// Runs the kernel of adamw_aten(), and one more kernel for all casts.
 KernelImpl adamw_cast_aten() {
   return {.name = "aten", .prepare = &adamw_cast_prepare, .forward = &adamw_step_and_cast};
 }
 
-/// Both in one kernel, with copies or without.
+/// Runs the step and the casts in one kernel, with or without copies.
 KernelImpl adamw_fused(void (*prepare)(KernelOperands& operands)) {
   return {.name = "fused", .unsupported_reason = &fused_kernel_refusal, .prepare = prepare, .forward = &own_adamw_step};
 }

@@ -40,8 +40,8 @@ SwigluResults swiglu_results(const KernelOperands& operands, const at::Tensor& g
   const at::Tensor s = at::sigmoid(gate);
   const std::int64_t count = gate.numel();
   const auto degrees = static_cast<double>(count);
-  // exp to four round-offs (fast ones are off by two units in the last place), a sum, a division and two products; silu
-  // and the result are stored. A stored silu that fp16 can no longer hold in full is multiplied by a normal value.
+  // Roundings: exp to four round-offs (fast versions are off by two units in the last place), a sum, a division and two
+  // products; silu and the result are stored. A stored silu that is subnormal in fp16 is multiplied by a normal value.
   const KernelRoundings product{.relative = 8,
                                 .stored = 2.1,
                                 .min_subnormals = largest_deviation(count) + 1,
@@ -52,8 +52,8 @@ SwigluResults swiglu_results(const KernelOperands& operands, const at::Tensor& g
   if (operands.config.pass == KernelPass::kForward) return {.h = h, .dgate = {}, .dup = {}};
   const at::Tensor dh = exact(operands.gradients[0]);
   const at::Tensor slope = s.mul(gate.mul(s.neg().add(1)).add(1));
-  // The slope, whose rms is 0.6 like the rms of the result, is s + s (g - s g), which may cancel: off by six of these
-  // round-offs of 1, times dh up.
+  // The slope is s + s (g - s g), which may cancel; its rms is 0.6, like the rms of the result. It is off by six of
+  // these round-offs of 1, multiplied by dh up.
   KernelRoundings of_slope = product;
   of_slope.of_rms = 6 / 0.6 * largest_product(count);
   of_slope.norm += 6 / 0.6;
@@ -69,7 +69,7 @@ std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
   return {results.dgate, results.dup};
 }
 
-/// A forward pass for a backward leaves silu(gate), as autograd does.
+/// For a backward pass, saves silu(gate), as autograd does.
 void swiglu_prepare(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) operands.saved = {at::silu(operands.inputs[0])};
 }
@@ -86,8 +86,8 @@ KernelImpl swiglu_aten() {
           }};
 }
 
-// swiglu_packed: the same on one product that holds both. Input: [tokens, 2 d_ff], a token's gate and then its up. The
-// backward pass makes h once more, for the gradient of the weight behind it: it need not be kept.
+// swiglu_packed: swiglu on one product that holds both inputs. Input: [tokens, 2 d_ff], with a token's gate before its
+// up. The backward pass computes h again, for the gradient of the next layer's weight, so that h need not be kept.
 
 KernelBytes swiglu_packed_bytes(const KernelConfig& config) {
   KernelBytes bytes = swiglu_bytes(config);
@@ -108,7 +108,7 @@ std::vector<KernelResult> swiglu_packed_expect(const KernelOperands& operands) {
   return {results.dgate, results.dup, results.h};
 }
 
-/// Into the halves of one tensor, which the next product reads.
+/// Writes the gradients into the halves of one tensor, which the next product reads.
 std::vector<at::Tensor> swiglu_packed_backward(const KernelOperands& operands) {
   const at::Tensor& dh = operands.gradients[0];
   const std::vector<at::Tensor> halves = operands.inputs[0].chunk(2, -1);
@@ -128,7 +128,7 @@ KernelImpl swiglu_packed_aten() {
           .backward = &swiglu_packed_backward};
 }
 
-// add: the residual stream and a sublayer's output. Inputs: two of [tokens, d_model].
+// add: adds a sublayer's output to the residual stream. Inputs: two tensors [tokens, d_model].
 
 KernelBytes add_bytes(const KernelConfig& config) {
   const std::int64_t matrix = config.tokens() * config.size.d_model * storage_bytes(config.precision);
@@ -139,7 +139,7 @@ void add_fill(KernelOperands& operands) {
   for (int i = 0; i < 2; ++i) add_normal_input(operands, {operands.config.tokens(), operands.config.size.d_model});
 }
 
-/// One rounding of every element, uniform within a round-off of it.
+/// Returns the roundings of an operation that rounds every element once, uniformly within a round-off of it.
 KernelRoundings one_rounding(std::int64_t count) {
   return {.relative = 1, .norm = kRoundingRms, .stored_norm = kRoundingRms, .degrees = static_cast<double>(count)};
 }
@@ -155,8 +155,8 @@ KernelImpl add_aten() {
           }};
 }
 
-// cast: a matrix of the feed-forward, [d_ff, d_model], from float32 to the precision's type, as autocast does it in
-// every forward pass; backward: its gradient to float32.
+// cast: converts a matrix of the feed-forward, [d_ff, d_model], from float32 to the precision's type, as autocast does
+// in every forward pass. The backward pass converts its gradient to float32.
 
 constexpr std::int64_t kParameterBytes = 4;
 

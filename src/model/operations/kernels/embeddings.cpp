@@ -1,8 +1,9 @@
 // embedding: rows of the table by token id. Inputs: weight [vocab_size, d_model], ids [tokens] int64, uniform.
-// rope: each pair (x[2i], x[2i+1]) of queries and keys turns by the angle of its position. Input: q and k of one layer,
-// [batch, context, 2, heads, head_dim]; the table of cosines and sines is float32 in every precision.
-// rope_qkv: the same where one product [batch, context, 3, heads, head_dim] becomes queries, keys and values [3, batch,
-// heads, context, head_dim], as attention reads them; backward: their gradients become the gradient of the product.
+// rope: rotates each pair (x[2i], x[2i+1]) of queries and keys by the angle of its position. Input: q and k of one
+// layer, [batch, context, 2, heads, head_dim]; the table of cosines and sines is float32 in every precision.
+// rope_qkv: rope that also splits one product [batch, context, 3, heads, head_dim] into queries, keys and values [3,
+// batch, heads, context, head_dim], as attention reads them. Its backward turns their gradients into the gradient of
+// the product.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/embedding_dense_backward.h>
@@ -26,13 +27,13 @@ namespace {
 
 constexpr std::int64_t kTokenIdBytes = 8;
 
-/// Rows that uniform ids name, in expectation: V (1 - (1 - 1/V)^tokens).
+/// Returns the expected number of distinct rows that uniform ids select: V (1 - (1 - 1/V)^tokens).
 std::int64_t distinct_rows(const KernelConfig& config) {
   const auto vocabulary = static_cast<double>(kVocabSize);
   return std::llround(vocabulary * -std::expm1(static_cast<double>(config.tokens()) * std::log1p(-1 / vocabulary)));
 }
 
-/// The gradient of the whole table is written, zeros included.
+/// Returns the traffic; backward writes the gradient of the whole table, including zeros.
 KernelBytes embedding_bytes(const KernelConfig& config) {
   const std::int64_t row = config.size.d_model * storage_bytes(config.precision);
   const std::int64_t ids = config.tokens() * kTokenIdBytes;
@@ -57,8 +58,8 @@ std::vector<KernelResult> embedding_expect(const KernelOperands& operands) {
   const at::Tensor dy = exact(operands.gradients[0]);
   const at::Tensor zeros = at::zeros({kVocabSize, operands.config.size.d_model}, dy.options());
   const at::Tensor dweight = zeros.index_add(0, ids, dy);
-  // A row of c tokens is the result of c - 1 additions, in the storage type at worst, each of which rounds a partial
-  // sum: none is larger than the terms' sizes together. A row of one token is a copy.
+  // The gradient of a row with c tokens is the result of c - 1 additions, in the storage type at worst. Each addition
+  // rounds a partial sum, which is at most the sum of the terms' magnitudes. With one token, the gradient is a copy.
   const at::Tensor sizes = zeros.index_add(0, ids, dy.abs()).amax(-1, /*keepdim=*/true);
   const at::Tensor additions =
       at::zeros({kVocabSize, 1}, dy.options()).index_add(0, ids, at::ones({ids.numel(), 1}, dy.options())).sub(1.0);
@@ -84,7 +85,8 @@ std::vector<std::int64_t> rope_shape(const KernelConfig& config) {
   return {config.batch, config.context, 2, config.size.num_heads, config.size.head_dim()};
 }
 
-/// The backward turns the gradient the other way: the same bytes.
+/// Returns the traffic of either pass: the backward rotates the gradient in the opposite direction, with the same
+/// bytes.
 KernelBytes rope_bytes(const KernelConfig& config) {
   const std::int64_t vectors = 2 * config.tokens() * config.size.d_model * storage_bytes(config.precision);
   const std::int64_t table = config.context * config.size.head_dim() * kTableElementBytes;
@@ -96,7 +98,7 @@ void rope_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, rope_shape(operands.config));
 }
 
-/// Queries and keys [batch, context, 2, heads, head_dim], turned as the pass asks, in float64.
+/// Returns queries and keys [batch, context, 2, heads, head_dim], rotated in the direction of the pass, in float64.
 at::Tensor turned_exactly(const KernelConfig& config, const at::Tensor& vectors) {
   const at::Tensor pairs = vectors.unflatten(-1, {-1, 2});
   const RopeTable table = make_rope_table(config.context, config.size.head_dim(), pairs.options());
@@ -108,7 +110,8 @@ at::Tensor turned_exactly(const KernelConfig& config, const at::Tensor& vectors)
   return at::stack({a.mul(cos).sub(b.mul(sin)), a.mul(sin).add(b.mul(cos))}, -1).flatten(-2);
 }
 
-/// A table's value, a product and the difference are rounded: 3 u (|a| + |b|), of a pair that is as long as z.
+/// Returns the tolerance for three roundings: of the table's value, a product and the difference. The error is 3 u (|a|
+/// + |b|) for a pair of length z.
 Tolerance rope_tolerance(const KernelConfig& config, std::int64_t count) {
   return kernel_tolerance(config.precision, {.of_rms = 3 * std::numbers::sqrt2 * largest_deviation(count),
                                              .stored = 1.01,
@@ -124,7 +127,7 @@ std::vector<KernelResult> rope_expect(const KernelOperands& operands) {
            rope_tolerance(operands.config, vectors.numel())}};
 }
 
-/// Turning back is turning by the conjugate.
+/// Saves the rotation; backward rotates by its conjugate.
 void rope_prepare(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   const at::Tensor rotation =
@@ -133,7 +136,8 @@ void rope_prepare(KernelOperands& operands) {
   operands.saved = {config.pass == KernelPass::kForward ? rotation : rotation.conj().resolve_conj()};
 }
 
-/// One complex product, with a cast before and after it for 16-bit storage: stock LibTorch has no operator of its own.
+/// Computes one complex product, with a cast before and after it for 16-bit storage: stock LibTorch has no operator for
+/// RoPE.
 KernelImpl rope_aten() {
   return {.name = "aten",
           .prepare = &rope_prepare,
@@ -151,7 +155,7 @@ std::vector<std::int64_t> qkv_shape(const KernelConfig& config) {
   return {config.batch, config.context, kParts, config.size.num_heads, config.size.head_dim()};
 }
 
-/// A product as heads, and back: both orders have the same permutation's inverse.
+/// Permute a product to heads, and heads to a product: each permutation is the inverse of the other.
 at::Tensor as_heads(const at::Tensor& product) { return product.permute({2, 0, 3, 1, 4}); }
 at::Tensor as_product(const at::Tensor& heads) { return heads.permute({1, 3, 0, 2, 4}); }
 
@@ -168,7 +172,7 @@ void rope_qkv_fill(KernelOperands& operands) {
   add_normal_gradient(operands, {kParts, config.batch, config.size.num_heads, config.context, config.size.head_dim()});
 }
 
-/// Values are copies: they have to be exact, but are in one tensor with the others.
+/// Values are copies and have to be exact, but they share a tensor and its tolerance with queries and keys.
 std::vector<KernelResult> rope_qkv_expect(const KernelOperands& operands) {
   const bool is_forward = operands.config.pass == KernelPass::kForward;
   const at::Tensor product = is_forward ? exact(operands.inputs[0]) : as_product(exact(operands.gradients[0]));
@@ -179,7 +183,7 @@ std::vector<KernelResult> rope_qkv_expect(const KernelOperands& operands) {
            rope_tolerance(operands.config, product.numel())}};
 }
 
-/// The turned part and the rest, each copied to its place.
+/// Copies the rotated queries and keys, and the values, into `result`.
 at::Tensor rope_qkv_into(at::Tensor result, const at::Tensor& product, const at::Tensor& rotation) {
   result.narrow(2, 0, kTurned).copy_(fused_rope(product.narrow(2, 0, kTurned), rotation));
   result.narrow(2, kTurned, kParts - kTurned).copy_(product.narrow(2, kTurned, kParts - kTurned));

@@ -39,7 +39,7 @@ kernels::NormTypes residual_types(const KernelConfig& config) {
 }
 
 struct NormOutputs {
-  at::Tensor sum, normed, rstd;  // no sum where there is no sublayer
+  at::Tensor sum, normed, rstd;  // sum is undefined without a sublayer
 };
 
 NormOutputs own_norm_forward(const at::Tensor& x, const at::Tensor& sublayer, const at::Tensor& w,
@@ -59,10 +59,10 @@ NormOutputs own_norm_forward(const at::Tensor& x, const at::Tensor& sublayer, co
 }
 
 struct NormGradientInputs {
-  at::Tensor sum, w, rstd, dnormed, dsum;  // no dsum: undefined
+  at::Tensor sum, w, rstd, dnormed, dsum;  // dsum may be undefined
 };
 
-/// dx, the sublayer's gradient (dx itself where it has the same type), dw.
+/// Returns dx, the sublayer's gradient (dx itself if it has the same type), and dw.
 std::vector<at::Tensor> own_norm_backward(const NormGradientInputs& in, const kernels::NormTypes& types) {
   const kernels::NormShape shape = norm_shape(in.sum, types);
   const at::Tensor dx = at::empty_like(in.sum), dw = at::empty_like(in.w);
@@ -96,10 +96,10 @@ void own_add_rmsnorm_prepare(KernelOperands& operands) {
   operands.saved = {std::move(outputs.sum), std::move(outputs.rstd)};
 }
 
-// rope and rope_qkv: `parts` tensors of heads in one, as a product [batch, context, parts, heads, head_dim] or one
-// after the other [parts, batch, heads, context, head_dim]
+// rope and rope_qkv: `parts` tensors of heads in one tensor, either as a product [batch, context, parts, heads,
+// head_dim] or consecutively [parts, batch, heads, context, head_dim]
 
-/// The table beside each other's halves: cos, sin [context, head_dim / 2].
+/// Saves the table as two halves: cos and sin, each [context, head_dim / 2].
 void own_rope_prepare(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   RopeTable table = make_rope_table(config.context, config.size.head_dim(),
@@ -123,7 +123,7 @@ kernels::RopeProblem rope_problem(const KernelOperands& operands, int parts) {
           .backward = config.pass == KernelPass::kBackward};
 }
 
-/// Element 0 of each part's view. What is read is not written through it.
+/// Returns the address of a tensor's element 0. The kernels do not write to their inputs through it.
 void* data_of(const at::Tensor& tensor) { return const_cast<void*>(tensor.const_data_ptr()); }
 
 void view_product(std::array<kernels::TensorView, kernels::kRopeMaxParts>& views, const kernels::RopeProblem& problem,
@@ -182,7 +182,7 @@ at::Tensor empty_h(const KernelConfig& config, const at::Tensor& beside) {
   return at::empty({config.tokens(), config.size.d_ff}, beside.options());
 }
 
-/// Two matrices, or the halves of one.
+/// Returns gate and up as a pair: two matrices, or the halves of one.
 template <class Pointer>
 kernels::GatedPair<Pointer> gated_pair(const at::Tensor& gate, const at::Tensor& up) {
   return {.gate = data_of(gate), .up = data_of(up), .stride = gate.stride(0)};

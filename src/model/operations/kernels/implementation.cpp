@@ -18,7 +18,7 @@ at::ScalarType storage_type(const KernelOperands& operands) {
   return compute_dtype(operands.config.precision, at::kFloat);
 }
 
-/// A number of its own for every buffer of a case.
+/// Returns a unique number for the next buffer of a case.
 std::uint64_t next_index(const KernelOperands& operands) { return operands.inputs.size() + operands.gradients.size(); }
 
 at::Tensor next_normal(const KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype) {

@@ -71,7 +71,7 @@ class KernelCase final : public OperationCase {
     return verdict;
   }
   void enqueue() override {
-    results_.clear();  // the allocator hands their memory out again
+    results_.clear();  // lets the allocator reuse their memory
     std::vector<at::Tensor> results = run_kernel(built(operands_), impl_);
     if (checker_) results_ = std::move(results);
   }
@@ -84,11 +84,11 @@ class KernelCase final : public OperationCase {
   const KernelOp& op_;
   std::optional<KernelOperands> operands_;
   std::optional<OutputChecker> checker_;
-  std::vector<at::Tensor> results_;  // of the last launch, where someone watches
+  std::vector<at::Tensor> results_;  // results of the last launch, kept only for the checker
 };
 
-/// Float64 results that are computed for hidden rows, in elements of all launches: about a second of one core of a CPU,
-/// and of a GPU.
+/// The number of float64 elements, over all launches, that are computed to check hidden rows: about a second on one
+/// core of a CPU, or on a GPU.
 constexpr std::int64_t kCpuExpectedElements = std::int64_t{1} << 25;
 constexpr std::int64_t kGpuExpectedElements = std::int64_t{1} << 34;
 constexpr std::int64_t kMinExpectedLaunches = 8;
@@ -103,14 +103,15 @@ std::size_t KernelCase::expected_launches() const {
 std::vector<DrawnOperand> KernelCase::drawn(const std::vector<at::Tensor>& tensors) const {
   std::vector<DrawnOperand> drawn;
   for (const at::Tensor& tensor : tensors) {
-    // A scalar is the gradient of a mean over the tokens.
+    // A scalar operand is the gradient of a mean over the tokens.
     const auto factor = static_cast<double>(tensor.dim() == 0 ? config_.tokens() : 1);
     drawn.push_back({.values = tensor, .factor = factor, .divisor = {}, .ids = kVocabSize});
   }
   return drawn;
 }
 
-/// A backward pass reads what a forward pass has left, which is made again for every launch.
+/// Returns the access that the checker needs. A backward pass reads the results of a forward pass, which runs again for
+/// every launch.
 OutputChecker::Subject KernelCase::watched() {
   OutputChecker::Subject subject{
       .operands = [this] { return drawn(operands_->inputs); },

@@ -1,8 +1,9 @@
-// Two operations that a fused step has where others have several. add_rmsnorm: the residual stream's addition and the
-// norm behind it. Inputs: x [tokens, d_model] and w [d_model], float32 in every precision, as autocast leaves the
-// stream and the weight; the sublayer's output [tokens, d_model] in the precision's type. cross_entropy_in_place: every
-// token's loss, and the gradient of their sum written over the logits. Inputs: logits [tokens, vocab_size], targets
-// [tokens] int64.
+// Two operations of a fused step, each of which replaces several operations of other steps.
+// add_rmsnorm: the addition to the residual stream and the norm after it. Inputs: x [tokens, d_model] and w [d_model],
+// float32 in every precision, as autocast leaves the stream and the weight; the sublayer's output [tokens, d_model] in
+// the precision's type.
+// cross_entropy_in_place: every token's loss, and the gradient of the losses' sum, which overwrites the logits. Inputs:
+// logits [tokens, vocab_size], targets [tokens] int64.
 #include <ATen/ops/add.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/gather.h>
@@ -25,8 +26,8 @@
 namespace tbench::model {
 namespace {
 
-/// Backward: the sum and its gradient are read, which forward and the layers above left, and dx is written in float32
-/// for the stream and, unless that is float32 too, in the sublayer's type for the products below.
+/// Backward reads the sum from the forward pass and the sum's gradient from the layers above. It writes dx in float32
+/// for the stream and, unless the sublayer's type is float32, too, in that type for the products below.
 KernelBytes add_rmsnorm_bytes(const KernelConfig& config) {
   const std::int64_t elements = config.tokens() * config.size.d_model;
   const std::int64_t wide = elements * storage_bytes(Precision::kFp32);
@@ -49,9 +50,9 @@ void add_rmsnorm_fill(KernelOperands& operands) {
   add_normal_gradient(operands, {tokens, width});
 }
 
-/// As rmsnorm has it, with two differences: nothing but the sublayer's gradient and the normed output is stored in the
-/// precision's type, and dx = rstd (g - n mean(g n)) + dsum may cancel, so that an element is off by round-offs of its
-/// row's largest term. n is of a sum that was rounded once.
+/// The expected results of rmsnorm, with two differences: only the sublayer's gradient and the normed output are stored
+/// in the precision's type; and dx = rstd (g - n mean(g n)) + dsum may cancel, so that an element is off by round-offs
+/// of its row's largest term. n is computed from a sum that was rounded once.
 std::vector<KernelResult> add_rmsnorm_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor sum = exact(operands.inputs[0]).add(exact(operands.inputs[1]));
@@ -89,7 +90,8 @@ std::vector<KernelResult> add_rmsnorm_expect(const KernelOperands& operands) {
                                                          z * inverse_roundoffs})}};
 }
 
-/// The operators that autocast leaves: type promotion makes the sum float32, and the next product casts what it reads.
+/// Runs the operators that autocast would run: type promotion makes the sum float32, and the next product casts its
+/// input.
 std::vector<at::Tensor> add_rmsnorm_forward(const KernelOperands& operands) {
   const at::Tensor sum = operands.inputs[0].add(operands.inputs[1]);
   const at::Tensor& w = operands.inputs[2];
@@ -122,9 +124,9 @@ void cross_entropy_in_place_fill(KernelOperands& operands) {
   add_token_input(operands);
 }
 
-/// The expected results of cross_entropy, but nothing between the logits and the gradient is stored in the precision's
-/// type. A loss is the difference of two numbers of at most `largest`, one of them off by the error of the row's sum,
-/// relative to 1.
+/// The expected results of cross_entropy, except that nothing between the logits and the gradient is stored in the
+/// precision's type. A loss is the difference of two numbers of at most `largest`; one of them has the error of the
+/// row's sum, relative to 1.
 std::vector<KernelResult> cross_entropy_in_place_expect(const KernelOperands& operands) {
   const at::Tensor logits = exact(operands.inputs[0]);
   const at::Tensor targets = operands.inputs[1].unsqueeze(-1);
@@ -139,8 +141,8 @@ std::vector<KernelResult> cross_entropy_in_place_expect(const KernelOperands& op
            kernel_tolerance(operands.config.precision, {.relative = 2 * largest + 8 + of_sum, .stored = 1.01})}};
 }
 
-/// Log-probabilities in float32, what they lose, their exponentials less 1 at the targets, and the cast over the
-/// logits.
+/// Computes log-probabilities in float32, the losses from them, their exponentials minus 1 at the targets, and casts
+/// these into the logits.
 std::vector<at::Tensor> cross_entropy_in_place_aten_step(const KernelOperands& operands) {
   at::Tensor logits = operands.inputs[0];
   const at::Tensor targets = operands.inputs[1].unsqueeze(-1);

@@ -39,10 +39,11 @@ void rmsnorm_fill(KernelOperands& operands) {
 }
 
 /// With n = x / rms and g = dy w: dx = (g - n mean(g n)) / rms, dw = sum over tokens of dy n.
-/// Sums over a row, of squares or of g n, have float32 roundings that grow with its length; what follows them has a
-/// dozen. An implementation of single operations also stores, dx: g, n and both of their products; dw: n and dy n. What
-/// they add to dx beside the element itself is of the size of n mean(g n): a mean of d products, at most their largest
-/// over sqrt(d). The terms of dw add up as a walk, each with its own stored roundings.
+/// Sums over a row, of squares or of g n, have float32 roundings that grow with the row's length; the operations after
+/// them add a dozen. An implementation from single operations also stores intermediate results: for dx, g, n and both
+/// of their products; for dw, n and dy n. The errors that storing adds to dx, apart from the element's own, have the
+/// size of n mean(g n): the mean of d products is at most their largest over sqrt(d). The terms of dw add up as a
+/// random walk, each with its own roundings from storing.
 std::vector<KernelResult> rmsnorm_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -87,7 +88,7 @@ std::vector<at::Tensor> rmsnorm_forward(const KernelOperands& operands) {
   return {at::rms_norm(operands.inputs[0], operands.inputs[1].sizes(), operands.inputs[1], kRmsNormEpsilon)};
 }
 
-/// ATen's fused kernels on a GPU; on a CPU operation by operation.
+/// Runs ATen's fused kernels on a GPU; a CPU runs single operations.
 KernelImpl rmsnorm_aten() {
   return {.name = "aten",
           .prepare =
@@ -98,7 +99,7 @@ KernelImpl rmsnorm_aten() {
           .backward = &graph_gradients};
 }
 
-// softmax of the attention scores of one layer, over keys. Input: scores [batch, heads, context, context].
+// softmax: of one layer's attention scores, over keys. Input: scores [batch, heads, context, context].
 
 std::vector<std::int64_t> softmax_shape(const KernelConfig& config) {
   return {config.batch, config.size.num_heads, config.context, config.context};
@@ -116,9 +117,9 @@ void softmax_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, softmax_shape(operands.config));
 }
 
-/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result; an element near zero is a difference of numbers of
-/// the size of p sum(p dp), with all of their roundings. A p has the exponential of a difference of at most 2 z,
-/// rounded, five round-offs of its own, and the round-offs of a sum over its row.
+/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result. An element near zero is the difference of numbers
+/// of the size of p sum(p dp), with all of their roundings. The error of p comes from the rounded difference of at most
+/// 2 z in the exponential, five round-offs of its own, and the round-offs of a sum over its row.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -143,7 +144,7 @@ std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   of_difference.norm = 0;
   of_difference.stored = 3.02;
   of_difference.degrees = 0;
-  // The allowance of a row: its largest p times the errors of p dp, which are as large as the errors of the sum and of
+  // The allowance of a row is its largest p times the error of p dp, which is as large as the error of the sum and of
   // the sum's own terms.
   const double stored = precision == Precision::kFp32 ? 0.0 : 2.0;
   const double float_roundoffs = of_p.relative * unit_roundoff(Precision::kFp32);
@@ -172,8 +173,8 @@ KernelImpl softmax_aten() {
           }};
 }
 
-// cross_entropy: mean of log(sum(exp(logits))) - logits[target]. Inputs: logits [tokens, vocab_size], targets [tokens]
-// int64.
+// cross_entropy: the mean of log(sum(exp(logits))) - logits[target]. Inputs: logits [tokens, vocab_size], targets
+// [tokens] int64.
 
 constexpr std::int64_t kTargetBytes = 8;
 
@@ -185,8 +186,8 @@ KernelBytes cross_entropy_bytes(const KernelConfig& config) {
   return {.read = logits + targets + element, .written = logits};  // logits, targets, dloss; dlogits
 }
 
-/// The loss's gradient is as large as the number of tokens, as a scaled loss's is: the logits' gradients would else be
-/// too small for fp16.
+/// Fills the operands. The loss's gradient is scaled by the number of tokens, like the gradient of a scaled loss;
+/// otherwise the logits' gradients would be too small for fp16.
 void cross_entropy_fill(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   add_normal_input(operands, {config.tokens(), kVocabSize});
@@ -196,8 +197,8 @@ void cross_entropy_fill(KernelOperands& operands) {
   }
 }
 
-/// Round-offs of a mean over the tokens from additions in the storage type: ATen's CPU kernel adds 16 terms one after
-/// the other, and again 16 of such sums. The kernel of a GPU adds in float32.
+/// Returns the round-offs of a mean over the tokens whose additions are in the storage type: ATen's CPU kernel adds 16
+/// terms one after the other, and then 16 of such sums. The GPU's kernel adds in float32.
 double stored_sum_roundoffs(const KernelConfig& config) {
   constexpr std::int64_t kTermsInTurn = 16;
   if (config.device == DeviceKind::kCuda) return 0.0;
@@ -206,8 +207,8 @@ double stored_sum_roundoffs(const KernelConfig& config) {
   return positive_sum_roundoffs(additions, 1);
 }
 
-/// dlogits = dloss / tokens (softmax(logits) - 1 at the target). The logarithm of a sum over the row, and where single
-/// operations store it a log-probability, at most ln(V) + 1/2 + z, is rounded before exp() is taken of the latter.
+/// dlogits = dloss / tokens (softmax(logits) - 1 at the target). The logarithm of the row's sum is rounded. Single
+/// operations also store a log-probability, of at most ln(V) + 1/2 + z, which is rounded before exp() is applied.
 std::vector<KernelResult> cross_entropy_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor logits = exact(operands.inputs[0]);
@@ -218,7 +219,8 @@ std::vector<KernelResult> cross_entropy_expect(const KernelOperands& operands) {
   const double largest = std::log(static_cast<double>(kVocabSize)) + 0.5 + largest_deviation(logits.numel());
   const double of_sum = positive_sum_roundoffs(kVocabSize, tokens);
   if (operands.config.pass == KernelPass::kForward) {
-    // The error of a loss near ln(V): the row's sum, off by as much of 1; the mean over the tokens.
+    // A loss is near ln(V). Its error comes from the row's sum, with the same error relative to 1, and from the mean
+    // over the tokens.
     return {{"loss", log_sum.sub(at::gather(logits, -1, targets)).mean(),
              kernel_tolerance(precision, {.relative = 8 + of_sum / std::log(static_cast<double>(kVocabSize)) +
                                                       positive_sum_roundoffs(tokens, 1),
@@ -238,7 +240,7 @@ std::vector<at::Tensor> cross_entropy_forward(const KernelOperands& operands) {
   return {at::cross_entropy_loss(operands.inputs[0], operands.inputs[1])};
 }
 
-/// log_softmax and nll_loss, forward and backward.
+/// Runs log_softmax and nll_loss, forward and backward.
 KernelImpl cross_entropy_aten() {
   return {.name = "aten",
           .prepare =

@@ -16,7 +16,7 @@ namespace tbench::model {
 namespace {
 
 constexpr double kFloatRoundOff = unit_roundoff(Precision::kFp32);
-constexpr double kHalfMinFp16 = 0x1p-25;  // what rounding to a subnormal number may be off
+constexpr double kHalfMinFp16 = 0x1p-25;  // largest error of rounding to a subnormal number
 
 Verification compare_results(const std::vector<KernelResult>& expected, const std::vector<at::Tensor>& results) {
   Comparison comparison;
@@ -33,7 +33,7 @@ KernelOperands filled(const KernelConfig& config, const KernelOp& op) {
   return operands;
 }
 
-/// The name of a tensor that is not what it was filled with, but for the results.
+/// Returns the name of a tensor that has changed since it was filled, except for the results; nullopt if there is none.
 std::optional<std::string> changed_tensor(const KernelOperands& operands, const KernelOp& op,
                                           const std::vector<at::Tensor>& results) {
   const KernelOperands before = filled(operands.config, op);
@@ -103,7 +103,7 @@ void add_kernel_rows(const KernelOperands& operands, const KernelOp& op, const H
   const at::NoGradGuard no_grad;
   const std::vector<KernelResult> expected = op.expect(operands);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    // The other rows are right, so that the scale of errors is the scale of the whole.
+    // All other rows hold the expected values, so that errors are measured on the scale of the whole tensor.
     const at::Tensor& whole = expected[i].expected;
     const at::Tensor actual = whole.contiguous().clone();
     actual.view({rows_of(whole), columns_of(whole)}).index_copy_(0, hidden.rows[i], hidden.values[i].to(at::kDouble));
