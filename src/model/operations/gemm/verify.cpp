@@ -32,28 +32,29 @@ constexpr std::int64_t kBlockElements = std::int64_t{1} << 27;
 constexpr std::uint64_t kSignsIndex = 2;
 
 // How far rounding moves y. x and w are normal, so that a sum of k terms s_1 ... s_k is a random walk with an rms of
-// sqrt(k); u is the unit round-off of what is rounded. A rounding is uniform within u of the value at most, and
-// independent: errors are sums of roundings, bounded as rounding.hpp says.
-//   fp32    Every partial sum is rounded, at worst one after the other: a walk's error, of the norm u sqrt(k / 6). (An
-//           H200 shows 0.3 u sqrt(k), since most values are nearer to a power of two than 1.) So is every term x w
-//           where product and sum are not one operation.
-//   tf32    x and w are rounded to 11 bits; or cut off, where the tensor core reads float32 as it is: their mean
-//           relative error is then 0.36 * 2^-10 each, always towards 0, so that y shrinks by 1.4 u, and of each term it
+// sqrt(k); u is the unit round-off of the rounded number. A rounding error is uniform, at most u of the value, and
+// independent of the others. Errors are sums of roundings, bounded as rounding.hpp says.
+//   fp32    Every partial sum is rounded, at worst one after the other: the error of a walk, with the norm
+//           u sqrt(k / 6). (An H200 shows 0.3 u sqrt(k), since most values are nearer to a power of two than 1.) Every
+//           term x w is rounded, too, unless product and sum are one operation.
+//   tf32    x and w are rounded to 11 bits, or truncated if the tensor core reads float32 directly. Truncation has a
+//           mean relative error of 0.36 * 2^-10 in each, always towards 0, so that y shrinks by 1.4 u and each term
 //           scatters by 0.64 u. (An H200 shows 0.6 u in all: it rounds.)
-//   16 bit  Products are exact in float32, y is rounded: u of each element at most. Where k is split, the splits' sums
-//           may be rounded as well, and again when one is added to the other: a walk of few steps. fp8's output is
-//           bf16.
-//   all but fp32: tensor cores cut sums off, at 2^-23 of the largest term, at every step of `kTermsAStep`, towards 0.
-// TF32 in place of fp32 exceeds these, and so does a 16-bit accumulator along a k of thousands.
-// The sum of squares of k terms x w, by which a term's roundings add up, is k on average with a variance of 8 k; its
-// largest outliers are single terms, of size ln(terms): see product_spread(). The budget is shared by elements, norms,
-// norms of rows and signed sums; given a row's errors, their sum with random signs exceeds z of their norm with 2
-// exp(-z^2 / 2). A norm's square is a sum of squares of errors, Q g^2 with a walk's Q and a normal g: its variance is 6
-// of its mean's square, the variance of chi2_1 is 2, so that three such errors count as one degree of freedom. Errors
-// of a row or column share that line of x or w, whose own square has 2 / k: see degrees_of().
+//   16 bit  Products are exact in float32, and y is rounded: at most u of each element. Where k is split, the splits'
+//           sums may be rounded as well, and again when they are added: a walk of few steps. fp8's output is bf16.
+//   In all precisions but fp32, tensor cores truncate sums at 2^-23 of the largest term, towards 0, once per
+//   `kTermsAStep` terms.
+// TF32 in place of fp32 exceeds these bounds, and so does a 16-bit accumulator with a k of thousands.
+// Roundings of terms add up like the sum of squares of k terms x w. It is k on average, with a variance of 8 k; its
+// largest outliers are single terms, of size ln(terms): see product_spread(). Elements, norms, norms of rows and signed
+// sums share the budget. For given errors of a row, their sum with random signs exceeds z of their norm with a
+// probability of 2 exp(-z^2 / 2). A norm's square is a sum of squared errors Q g^2, with a walk's Q and a normal g. The
+// variance of such a square is 6 times its squared mean, while chi2_1 has a variance of 2, so that three such errors
+// count as one degree of freedom. Errors of a row or column share that line of x or w, whose own square has a relative
+// variance of 2 / k: see degrees_of().
 constexpr double kFp32Unit = 0x1p-24;
 constexpr double kTf32Shrinkage = 1.5, kTf32Scatter = 0.64;
-constexpr double kMaxSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
+constexpr double kMaxSplits = 32.0, kLeastTermsOfASplit = 32.0;  // limits of cuBLASLt's algorithms
 constexpr double kCutOff = 0x1p-23;
 constexpr double kTermsAStep = 8.0;
 constexpr double kBudget = kVerificationBudget / 4;

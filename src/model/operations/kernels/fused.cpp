@@ -82,7 +82,7 @@ std::vector<at::Tensor> own_norm_backward(const NormGradientInputs& in, const ke
   return {dx, dsublayer, dw};
 }
 
-/// A forward pass for a backward leaves rstd, and the sum where there is one.
+/// Saves rstd for a backward pass; own_add_rmsnorm_prepare() also saves the sum.
 void own_rmsnorm_prepare(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kForward) return;
   const std::vector<at::Tensor>& in = operands.inputs;
