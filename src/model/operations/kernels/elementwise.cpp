@@ -87,7 +87,7 @@ KernelImpl swiglu_aten() {
 }
 
 // swiglu_packed: swiglu on one product that holds both inputs. Input: [tokens, 2 d_ff], with a token's gate before its
-// up. The backward pass computes h again, for the gradient of the next layer's weight, so that h need not be kept.
+// up. The backward pass computes h again, for the gradient of the next product's weight, so that h need not be kept.
 
 KernelBytes swiglu_packed_bytes(const KernelConfig& config) {
   KernelBytes bytes = swiglu_bytes(config);
