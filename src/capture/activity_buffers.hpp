@@ -1,4 +1,5 @@
-// Memory that CUPTI writes its activity records into. Its callbacks have no context, so that a process has one set.
+// The memory into which CUPTI writes its activity records. CUPTI's buffer callbacks take no context argument, so that a
+// process has only one set of buffers.
 #pragma once
 
 #include <cupti.h>
@@ -16,18 +17,19 @@ class ActivityBuffers {
  public:
   [[nodiscard]] static ActivityBuffers& of_process();
 
-  /// Registers them with CUPTI, which forgets them where it is taken out of the process, and forgets what it wrote.
+  /// Registers the buffers with CUPTI, which forgets them when it is removed from the process. Discards records from
+  /// before.
   /// @throws  std::runtime_error  if CUPTI refuses
   void attach();
 
-  /// Makes and zeroes so many buffers that are free.
+  /// Allocates and zeroes `count` free buffers.
   void reserve(std::size_t count);
-  /// Hands every record that CUPTI has completed to `use(const CUpti_Activity&)`, buffer by buffer. Buffers are free
-  /// and zeroed again afterwards, and stay: making eight takes 10 ms, as long as tracing a kernel does.
-  /// @return  records that CUPTI had no room for
+  /// Passes every record that CUPTI has completed to `use(const CUpti_Activity&)`, buffer by buffer. The buffers are
+  /// then zeroed and kept for reuse: allocating eight takes 10 ms, as long as tracing a kernel does.
+  /// @return  number of records for which CUPTI had no room
   template <class Use>
   std::size_t drain(const Use& use);
-  /// Forgets the count of records that CUPTI had no room for and has not told yet.
+  /// Resets CUPTI's count of records that it had no room for and has not reported yet.
   static void forget_dropped();
 
  private:

@@ -1,4 +1,4 @@
-// A place among CUPTI's callbacks, of which a process has one, and the check of CUPTI's calls.
+// A subscription to CUPTI's callbacks, of which a process can have only one, and the check of CUPTI's results.
 #pragma once
 
 #include <cupti.h>
@@ -20,11 +20,11 @@ inline void check_cupti(CUptiResult result, std::string_view call) {
   throw std::runtime_error{fmt::format("{}: {}: is a profiler attached to this process? run without it", call, text)};
 }
 
-/// Calls `on_call(context, ...)` for those calls of the driver API that are enabled, on the calling thread, before and
-/// after each; holding it keeps other clients of CUPTI out. Everything throws std::runtime_error if CUPTI fails.
+/// Calls `on_call(context, ...)` for the enabled calls of the driver API, on the calling thread, before and after each
+/// call. Keeps other clients of CUPTI out while it exists. All members throw std::runtime_error if CUPTI fails.
 class CuptiSubscription {
  public:
-  /// @throws  CuptiTaken  where another client has CUPTI
+  /// @throws  CuptiTaken  if another client uses CUPTI
   CuptiSubscription(CUpti_CallbackFunc on_call, void* context) {
     std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
     CUpti_SubscriberParams parameters{.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
@@ -38,7 +38,8 @@ class CuptiSubscription {
     }
     check_cupti(result, "cuptiSubscribe_v2");
   }
-  /// Takes CUPTI out of the process: without that every later launch costs a quarter more, 1.2 us of an H200's host.
+  /// Removes CUPTI from the process. Otherwise every later launch would cost the host a quarter more, 1.2 us with an
+  /// H200.
   ~CuptiSubscription() {
     cuptiUnsubscribe(subscriber_);
     cuptiFinalize();

@@ -1,4 +1,4 @@
-// The host's time inside the CUDA driver: its API calls, timed one by one through CUPTI.
+// Host time inside the CUDA driver: times each of its API calls through CUPTI.
 #pragma once
 
 #include <array>
@@ -11,26 +11,27 @@
 
 namespace tbench::capture {
 
-/// Classes of driver calls. Allocation: device memory and addresses for it, and its release. Loading: modules,
-/// libraries and kernels. Launch: kernels, which are loaded on their first launch unless CUDA_MODULE_LOADING=EAGER.
+/// Classes of driver calls. Allocation: device memory and its addresses, and their release. Loading: modules, libraries
+/// and kernels. Launch: kernels, which are loaded on their first launch unless CUDA_MODULE_LOADING=EAGER.
 enum class DriverCallClass { kContext, kLoading, kAllocation, kLaunch, kOther };
 inline constexpr std::size_t kDriverCallClasses = 5;
 
-/// @param function  a name of the driver API, "cuMemAlloc_v2"
+/// Returns the class of a function of the driver API.
+/// @param function  name, e.g. "cuMemAlloc_v2"
 [[nodiscard]] DriverCallClass driver_call_class(std::string_view function);
 
 struct DriverTime {
   Seconds time;
   std::int64_t calls{};
 };
-using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // by DriverCallClass
+using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // indexed by DriverCallClass
 
 /// Times the driver calls of all threads of this process between start() and stop(), at well under a microsecond per
-/// call. CUPTI serves one at a time. It is attached by the constructor, which takes milliseconds, and let go by the
-/// destructor: neither has to be inside what is timed.
+/// call. CUPTI serves one object at a time. The constructor attaches CUPTI, which takes milliseconds, and the
+/// destructor releases it; both can lie outside the timed region.
 class DriverCalls {
  public:
-  /// @throws  std::runtime_error  if CUPTI refuses: another tool (a profiler) is using it, say
+  /// @throws  std::runtime_error  if CUPTI refuses, e.g. because a profiler is using it
   DriverCalls();
   ~DriverCalls();
   DriverCalls(const DriverCalls&) = delete;

@@ -1,4 +1,4 @@
-// Which kernels this process launches, by name, told by CUPTI.
+// The kernels that this process launches, by name, as CUPTI reports them.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace tbench::capture {
 
 struct KernelLaunch {
-  std::string name;  // see profile::kernel_name
+  std::string name;  // as profile::kernel_name() returns it
   std::int64_t count{};
   bool operator==(const KernelLaunch&) const = default;
 };
 
-/// Records the kernels that all threads of this process launch between start() and stop(), with all instantiations of
-/// one template as one kernel. Kernels inside a CUDA graph are left out. CUPTI serves one recorder at a time: it is
-/// attached by the constructor, which takes milliseconds, and let go by the destructor.
+/// Records the kernels that all threads of this process launch between start() and stop(), counting all instantiations
+/// of a template as one kernel. Kernels inside a CUDA graph are left out. CUPTI serves one recorder at a time: the
+/// constructor attaches CUPTI, which takes milliseconds, and the destructor releases it.
 class KernelLaunches {
  public:
-  /// @throws  std::runtime_error  if CUPTI refuses: another tool (a profiler) is using it, say
+  /// @throws  std::runtime_error  if CUPTI refuses, e.g. because a profiler is using it
   KernelLaunches();
   ~KernelLaunches();
   KernelLaunches(const KernelLaunches&) = delete;
@@ -29,7 +29,7 @@ class KernelLaunches {
   void start();
   void stop();
 
-  /// Returns the launches since the last call, in the order of the first launches.
+  /// Returns the launches since the last call, in the order in which each kernel was first launched.
   [[nodiscard]] std::vector<KernelLaunch> take();
 
  private:

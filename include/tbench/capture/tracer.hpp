@@ -10,42 +10,43 @@
 
 namespace tbench::capture {
 
-/// Another tool has CUPTI, which serves one at a time: Nsight Systems, Nsight Compute, Kineto. The message names it.
+/// Thrown if another tool uses CUPTI, which serves one at a time: Nsight Systems, Nsight Compute, Kineto. The message
+/// names the tool.
 class CuptiTaken : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A trace, and what CUPTI says of its own.
+/// A trace, and CUPTI's report on its own losses and cost.
 struct CapturedTrace {
   profile::Trace trace;
-  std::int64_t dropped{};      // records that CUPTI had no room for
-  std::int64_t overhead_ns{};  // that CUPTI says it cost: buffers, resources
+  std::int64_t dropped{};      // records for which CUPTI had no room
+  std::int64_t overhead_ns{};  // host time that CUPTI attributes to itself: buffers, resources
 };
 
-/// Traces the kernels, copies and fills of the device, the calls of the runtime and of the driver's launches, and the
-/// ranges, of all threads of this process. Costs the host 2 to 4 us per launch while it traces (on an H200), nothing
-/// before and, since CUPTI is taken out of the process, nothing after. One at a time, and not at the same time as
+/// Traces the device's kernels, copies and fills, the calls of the runtime, the driver's launch calls, and the ranges,
+/// of all threads of this process. Costs the host 2 to 4 us per launch while tracing (on an H200), and nothing before
+/// or after, because CUPTI is removed from the process. Only one Tracer may exist at a time, and none together with
 /// KernelLaunches or DriverCalls.
 ///
-/// CUPTI's buffers are made by the constructor: a launching thread that has to wait for one stalls for 0.3 ms.
+/// The constructor allocates CUPTI's buffers, because a launching thread that has to wait for one stalls for 0.3 ms.
 class Tracer {
  public:
-  /// @throws  CuptiTaken          where another tool (a profiler) has CUPTI, or an object of this layer
+  /// @throws  CuptiTaken          if another tool (a profiler) or another object of this layer uses CUPTI
   /// @throws  std::runtime_error  if CUPTI fails
   Tracer();
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  /// The clock of the trace, now.
+  /// Returns the current time of the trace's clock.
   /// @throws  std::runtime_error  if CUPTI fails
   [[nodiscard]] static std::int64_t now_ns();
 
-  /// Synchronises the device first: what was enqueued before is no part of the trace.
+  /// Synchronises the device and starts the trace; work enqueued earlier is not part of it.
   /// @throws  std::runtime_error  if CUPTI fails
   void start();
-  /// Synchronises, and forgets what was traced so far.
+  /// Synchronises and discards everything traced so far.
   void discard();
   /// Synchronises and ends the trace.
   [[nodiscard]] CapturedTrace stop();

@@ -1,5 +1,5 @@
-// Matrix products by cuBLASLt, with types, compute type and algorithm in the caller's hand. What LibTorch's own
-// products use is LibTorch's choice; here the choice is what is measured.
+// Matrix products by cuBLASLt, where the caller chooses types, compute type and algorithm. LibTorch makes that choice
+// itself for its own products; here the choice is the subject of the measurement.
 #pragma once
 
 #include <cublasLt.h>
@@ -15,7 +15,8 @@
 
 namespace tbench::cuda {
 
-/// A call of cuBLASLt failed. The message holds the call, its place, the status's name and text, and what it was for.
+/// Thrown if a call of cuBLASLt failed. The message holds the call, its file and line, the status's name and text, and
+/// the subject.
 class CublasError : public std::runtime_error {
  public:
   CublasError(std::string_view call, std::string_view place, cublasStatus_t status, std::string_view subject);
@@ -26,14 +27,14 @@ class CublasError : public std::runtime_error {
   cublasStatus_t status_;
 };
 
-/// Does nothing for CUBLAS_STATUS_SUCCESS.
-/// @param subject  what the call was for, for the message; may be empty
+/// Throws for every status but CUBLAS_STATUS_SUCCESS.
+/// @param subject  purpose of the call, for the message; may be empty
 /// @throws  OutOfMemory  for CUBLAS_STATUS_ALLOC_FAILED; CublasError for every other status
 void check(cublasStatus_t status, std::string_view call, std::string_view place, std::string_view subject = {});
 
-/// y = x w^T, as a linear layer has it: x [m, k], w [n, k], y [m, n], rows contiguous. cuBLASLt, to which matrices are
-/// columns, sees y^T = w x^T with the first operand transposed ("TN"). The gradients of such a layer read what is
-/// stored the other way round.
+/// y = x w^T, as in a linear layer: x [m, k], w [n, k], y [m, n], with contiguous rows. cuBLASLt stores matrices by
+/// columns and therefore sees y^T = w x^T with the first operand transposed ("TN"). The gradients of such a layer read
+/// operands that are stored transposed.
 struct MatmulProblem {
   std::int64_t m{};
   std::int64_t n{};
@@ -43,29 +44,29 @@ struct MatmulProblem {
   cublasComputeType_t compute_type{};  // CUBLAS_COMPUTE_16F, _32F, _32F_FAST_TF32, ... and _PEDANTIC forms of these
   bool x_transposed{};                 // x is stored as [k, m]
   bool w_transposed{};                 // w is stored as [k, n]
-  std::int64_t x_row_stride{};         // elements from one stored row to the next; 0: rows follow each other (k or m)
-  std::int64_t w_row_stride{};         // the same (k or n)
-  std::int64_t y_row_stride{};         // the same (n)
-  const float* x_scale{};  // on the device: x stands for *x_scale * x. Both or neither; a launch of fp8 needs both
-  const float* w_scale{};  // the same of w
-  /// fp8 on Hopper: tensor cores add in their own registers all along k, instead of handing over to float32 sums at
-  /// short intervals. Quicker, and about 14 bits.
+  std::int64_t x_row_stride{};         // elements from one stored row to the next; 0: contiguous (k or m)
+  std::int64_t w_row_stride{};         // likewise (k or n)
+  std::int64_t y_row_stride{};         // likewise (n)
+  const float* x_scale{};  // on the device: x stands for *x_scale * x. Set both scales or neither; fp8 needs both
+  const float* w_scale{};  // likewise for w
+  /// For fp8 on Hopper: tensor cores accumulate in their own registers along all of k, instead of adding to float32
+  /// sums at short intervals. Faster, with a precision of about 14 bits.
   bool fast_accumulation{};
-  int multiprocessors{};  // that the library plans for, where others are kept busy by kernels beside it; 0: all
+  int multiprocessors{};  // number for which the library plans, if other kernels keep the rest busy; 0: all
 };
 
-/// "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type; "x[k, m]^T" and "w[k, n]" where they are stored
-/// so; "for 88 multiprocessors" where it is not for all.
+/// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as "x[k,
+/// m]^T" and "w[k, n]"; "for 88 multiprocessors" is added if the product is not planned for all of them.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
-/// The precision in which algorithms that split k may keep and add their partial sums.
+/// The precision in which algorithms that split k may store and add their partial sums.
 enum class PartialSums {
-  kComputeType,  // that of the sums, so that splitting loses nothing
-  kAnyType,      // also the output's: what LibTorch allows by default
+  kComputeType,  // the precision of the sums, so that splitting loses nothing
+  kAnyType,      // also the output's type, which LibTorch allows by default
 };
 
-/// The workspace that NVIDIA recommends for a product on Hopper (cuBLAS documentation, cublasSetWorkspace), and that
-/// LibTorch gives.
+/// The workspace that NVIDIA recommends for a product on Hopper (cuBLAS documentation, cublasSetWorkspace) and that
+/// LibTorch uses, in bytes.
 inline constexpr std::size_t kMatmulWorkspaceBytes = std::size_t{32} << 20U;
 
 struct MatmulAlgorithm {
@@ -73,12 +74,13 @@ struct MatmulAlgorithm {
   std::size_t workspace_bytes{};
 };
 
-/// Its configuration as text: "algorithm 66, tile 20, stages 36, split_k 1, reduction 0, swizzle 0, custom 0, inner 0,
-/// cluster 2", numbers as in cublasLt.h (cublasLtMatmulTile_t, ...). The same library and GPU give the same text.
+/// Returns the algorithm's configuration as text: "algorithm 66, tile 20, stages 36, split_k 1, reduction 0, swizzle 0,
+/// custom 0, inner 0, cluster 2", with the numbers of cublasLt.h (cublasLtMatmulTile_t, ...). The text is stable for
+/// one version of the library and one GPU.
 /// @throws  CublasError
 [[nodiscard]] std::string describe(const MatmulAlgorithm& algorithm);
 
-/// A result of cuBLASLt to UniqueHandle: see there.
+/// A cuBLASLt status as UniqueHandle needs it: its log_failure() is found by argument-dependent look-up.
 struct CublasStatus {
   cublasStatus_t code{};
   bool operator==(const CublasStatus&) const = default;
@@ -93,7 +95,7 @@ template <auto Function, class Handle>
 template <class Handle, auto Destroy>
 using UniqueCublas = UniqueHandle<Handle, &destroy_cublas<Destroy, Handle>>;
 
-/// The library's handle, of the current device.
+/// The library's handle for the current device.
 class CublasLt {
  public:
   /// @throws  CublasError, OutOfMemory
@@ -105,25 +107,25 @@ class CublasLt {
 };
 
 struct MatmulOperands {
-  const void* x{};    // device, [m, k] of input_type; 256-byte aligned, as all these
+  const void* x{};    // device, [m, k] of input_type; all operands are 256-byte aligned
   const void* w{};    // device, [n, k] of input_type
   void* y{};          // device, [m, n] of output_type; overwritten
-  void* workspace{};  // device; may be null for an algorithm that needs none
+  void* workspace{};  // device; may be null if the algorithm needs none
   std::size_t workspace_bytes{};
 };
 
-/// One problem, described to the library once. `library` has to live longer.
+/// One matrix product, described to the library once. `library` must outlive it.
 class Matmul {
  public:
   /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
-  ///                                 type other than of 16 or 32 bit floating point, or a negative number of
-  ///                                 multiprocessors; CublasError
+  ///          type
+  /// other than 16 or 32 bit floating point, or a negative number of multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
-  /// Returns the algorithms that the library's heuristic recommends, the best first by its estimate. Empty where it has
-  /// no algorithm at all, which is so for odd extents in fp8. Nothing runs on the device.
-  /// @param max_count        at most so many, > 0
-  /// @param workspace_limit  none that needs more bytes
+  /// Returns the algorithms that the library's heuristic recommends, best estimate first. Empty if the library has no
+  /// algorithm, as for odd extents in fp8. Runs nothing on the device.
+  /// @param max_count        largest number of algorithms to return, > 0
+  /// @param workspace_limit  largest workspace that an algorithm may need, in bytes
   /// @throws  CublasError
   [[nodiscard]] std::vector<MatmulAlgorithm> algorithms(int max_count, std::size_t workspace_limit,
                                                         PartialSums partial_sums) const;

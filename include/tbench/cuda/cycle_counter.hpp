@@ -1,4 +1,4 @@
-// The clock that a GPU really had between two moments: by its multiprocessors' own cycle counters.
+// Measures the actual SM clock between two moments with the multiprocessors' own cycle counters.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@
 
 namespace tbench::cuda {
 
-/// A multiprocessor's counters at one moment; zeros: nothing ran on it.
+/// A multiprocessor's counters at one moment; both are 0 if no block ran on it.
 struct CycleMark {
   std::uint64_t cycles;       // %clock64
   std::uint64_t nanoseconds;  // %globaltimer
@@ -20,29 +20,29 @@ struct CycleMark {
 
 struct CountedCycles {
   double cycles{};  // of one multiprocessor
-  Seconds time;     // for which they were counted
+  Seconds time;     // over which they were counted
 };
 
-/// Returns the cycles between two marks of each multiprocessor, for the multiprocessor with the median clock: all have
-/// one clock, and the median stays what it is where a few counters were reset, or a multiprocessor slept.
-/// @param begin, end  by multiprocessor, as many
-/// @return  nothing where no multiprocessor has both marks
+/// Returns the cycles between two marks on the multiprocessor with the median clock. All multiprocessors share one
+/// clock, and the median is robust if a few counters were reset or a multiprocessor slept.
+/// @param begin, end  marks by multiprocessor, of equal number
+/// @return  nullopt if no multiprocessor has both marks
 [[nodiscard]] std::optional<CountedCycles> counted_cycles(std::span<const CycleMark> begin,
                                                           std::span<const CycleMark> end);
 
-/// NVML tells the clock in steps of 15 MHz, 1 % of it under load, and of some moment: three processes whose products
-/// took the same time within 0.04 % differed by 1.1 % in cycles by its median. Counted, cycles are exact.
+/// Counts cycles exactly. NVML's clock has steps of 15 MHz, 1 % of the clock under load, and is a sample at one moment:
+/// by its median, three processes whose products took the same time within 0.04 % differed by 1.1 % in cycles.
 ///
-/// Holds some device memory, and synchronises the device: for use outside timed regions, right before and right behind.
+/// Holds some device memory and synchronises the device: call it right before and right after a timed region.
 class CycleCounter {
  public:
-  /// Counts the cycles of the current device.
+  /// Counts on the current device.
   /// @throws  OutOfMemory, CudaError
   CycleCounter();
 
   /// @throws  CudaError
   void begin();
-  /// Since begin().
+  /// Returns the cycles since begin().
   /// @throws  CudaError
   [[nodiscard]] std::optional<CountedCycles> end();
 

@@ -1,4 +1,4 @@
-// Owners of C handles. Every CUDA handle of the program has exactly one.
+// Owners of C handles. Every CUDA handle of the program has exactly one owner.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,8 +10,8 @@
 
 namespace tbench::cuda {
 
-/// Owns a handle of a C library: destroys it with `Destroy`, whose failure goes to the `log_failure` that belongs to
-/// its result type (found by argument-dependent look-up, or the one for CUDA above). Move-only; null after a move.
+/// Owns a handle of a C library and destroys it with `Destroy`. A failure of `Destroy` goes to the log_failure() for
+/// its result type (found by argument-dependent look-up, or the overload for CUDA). Move-only; null after a move.
 template <class Handle, auto Destroy>
 class UniqueHandle {
  public:
@@ -35,10 +35,10 @@ class UniqueHandle {
 
 using Event = UniqueHandle<cudaEvent_t, &cudaEventDestroy>;
 using Stream = UniqueHandle<cudaStream_t, &cudaStreamDestroy>;
-/// Memory of cudaMalloc.
+/// Device memory from cudaMalloc.
 using DeviceMemoryBlock = UniqueHandle<void*, &cudaFree>;
 
-/// An event that takes times, on the current device; waiting for it spins, which is the quickest to notice.
+/// Makes an event with timing on the current device. Waiting for it spins, which notices its completion soonest.
 /// @throws  CudaError
 [[nodiscard]] inline Event make_timing_event() {
   cudaEvent_t event{};
@@ -46,7 +46,7 @@ using DeviceMemoryBlock = UniqueHandle<void*, &cudaFree>;
   return Event{event};
 }
 
-/// Memory of the current device. Synchronises.
+/// Allocates memory on the current device. Synchronises.
 /// @throws  OutOfMemory, CudaError
 [[nodiscard]] inline DeviceMemoryBlock make_device_memory(std::size_t bytes) {
   void* memory{};
@@ -54,7 +54,7 @@ using DeviceMemoryBlock = UniqueHandle<void*, &cudaFree>;
   return DeviceMemoryBlock{memory};
 }
 
-/// A stream that does not wait for the legacy default stream, nor makes it wait.
+/// Makes a stream that neither waits for the legacy default stream nor makes it wait.
 /// @throws  CudaError
 [[nodiscard]] inline Stream make_non_blocking_stream() {
   cudaStream_t stream{};

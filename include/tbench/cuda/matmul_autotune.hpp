@@ -1,5 +1,5 @@
-// Autotuning of one matrix product, the fastest of several algorithms: its rules, which need no GPU,
-// and the timing of one candidate, with it.
+// Autotuning of one matrix product: selects the fastest of several algorithms. The selection rules need no GPU; timing
+// a candidate does.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,32 +14,32 @@
 
 namespace tbench::cuda {
 
-/// Candidates of a product that are worth timing: the heuristic sorts by its own estimate.
+/// The number of a product's candidates that are timed; the heuristic has sorted them by its own estimate.
 inline constexpr int kAutotuneCandidates = 16;
 
 struct AutotuneRules {
-  std::size_t rounds{4};                  // at most so many times of every candidate; even: there as often as back
-  double keep_within{1.1};                // candidates slower than the best by this factor are not timed again
-  std::optional<double> narrow_within{};  // the same once half of the rounds are over; absent: keep_within
-  double equal_within{1.0};               // of candidates within this factor of the best the first is taken
-  Seconds budget{1.0};  // no further time is taken once so much has been spent; the first candidate has one anyway
+  std::size_t rounds{4};    // largest number of times per candidate; even, so that both orders occur equally often
+  double keep_within{1.1};  // candidates slower than the best by this factor are dropped
+  std::optional<double> narrow_within{};  // this factor after half of the rounds; absent: keep_within
+  double equal_within{1.0};               // the first candidate within this factor of the best is selected
+  Seconds budget{1.0};  // timing stops once this much is spent, but the first candidate is always timed
 };
 
 struct CandidateTime {
   Seconds launch;  // of one launch
-  Seconds spent;   // on timing it
+  Seconds spent;   // on timing the candidate
 };
 
-/// Times a candidate once; nothing if it cannot run.
+/// Times a candidate once. Returns nullopt if the candidate cannot run.
 using CandidateTimer = std::function<std::optional<CandidateTime>(std::size_t candidate)>;
 
 struct AutotuneResult {
   std::size_t fastest{};
-  std::size_t timed{};  // candidates that have a time
+  std::size_t timed{};  // number of candidates with a time
 };
 
-/// A device's pauses between the times of an autotuning run: as long as before a burst's sample, but at most 5 ms, and
-/// the first one, after a long round without any, until the clock has risen again.
+/// Pauses the device between the times of an autotuning run: as long as before a burst's sample, but at most 5 ms. If
+/// the first round, which has no pauses, was long, the first pause lasts until the clock has risen again.
 class AutotunePauses {
  public:
   void add_work(Seconds busy) { busy_ = busy_ + busy; }
@@ -50,26 +50,27 @@ class AutotunePauses {
   Seconds busy_;  // since the last pause
 };
 
-/// Takes the candidates' times in rounds, in their order and then in the opposite one, so that a clock that changes
-/// meets them all alike, and compares their medians.
-/// @return  nothing if no candidate can run
+/// Times the candidates in rounds and compares their medians. The order is reversed in every other round, so that a
+/// drifting clock affects all candidates alike.
+/// @return  nullopt if no candidate can run
 [[nodiscard]] std::optional<AutotuneResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
                                                          const AutotuneRules& rules = {});
 
 /// The state of the L2 cache that a timed launch of a product meets.
 enum class ProductOperands {
-  kWarm,       // what the launch before left there: products of one case, again and again
-  kWeightCold  // x, as the kernel that has just made it leaves it, but not w: a layer's weights or kept activations
+  kWarm,       // as the previous launch left it: for repeated products of one case
+  kWeightCold  // x is cached, as just written by a kernel, but w is not: a layer's weights or saved activations
 };
 
-/// `find_fastest` over algorithms of a product, on the operands it is for: launches behind a spin kernel, so many that
-/// they take 100 us, after one launch that loads the kernel; warm ones are chained between two events, cold ones have
-/// two each, in twice as many rounds. From the second round on the device rests before each time, as before a burst's
-/// sample, and first until its clock has risen again if the first round was long: at the power limit another algorithm
-/// may be the fastest. Among algorithms within 1 % of the best it is the first. One that cuBLASLt refuses to launch is
-/// none. Synchronises.
-/// @return  nothing if none can run
-/// @throws  CudaError, OutOfMemory: cold launches need twice the L2 cache
+/// Runs find_fastest() over algorithms of a product with the operands on which it will run. A sample consists of
+/// launches that take 100 us together and are hidden by a spin kernel; one launch before the first sample loads the
+/// kernel. Warm launches are chained between two events; cold launches have two events each and twice as many rounds.
+/// From the second round on the device rests before each sample, as before a burst's sample; after a long first round
+/// the first rest lasts until the clock has risen again, because at the power limit another algorithm may be the
+/// fastest. The first algorithm within 1 % of the best is selected. An algorithm that cuBLASLt refuses to launch is
+/// skipped. Synchronises.
+/// @return  nullopt if no algorithm can run
+/// @throws  CudaError, OutOfMemory  (cold launches need memory of twice the L2 cache)
 [[nodiscard]] std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul,
                                                               std::span<const MatmulAlgorithm> algorithms,
                                                               const MatmulOperands& operands, cudaStream_t stream,

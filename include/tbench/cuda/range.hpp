@@ -1,10 +1,11 @@
-// Named, nested ranges of a step: NVTX ranges for NVIDIA's tools, in the domain `transformer_bench`, and told to
-// whoever traces the step in this process.
+// Named, nested ranges of a step: NVTX ranges for NVIDIA's tools, in the domain `transformer_bench`, which a tracer in
+// this process can also listen to.
 #pragma once
 
 namespace tbench::cuda {
 
-/// Listens to the ranges of all threads, on the thread that enters or leaves; the ranges of one thread are nested.
+/// Receives the ranges of all threads, on the thread that enters or leaves the range. The ranges of one thread are
+/// nested.
 class RangeListener {
  public:
   virtual ~RangeListener() = default;
@@ -13,11 +14,12 @@ class RangeListener {
   virtual void leave() = 0;
 };
 
-/// Lets `listener` hear of ranges from now on; null: nobody. Call it while no range is open.
-/// @return  who listened before; one that listens in front of another passes on what it hears
+/// Sets the listener that receives all ranges from now on; null for none. Call it while no range is open.
+/// @return  the previous listener; a listener that replaces another should forward the ranges to it
 RangeListener* set_range_listener(RangeListener* listener) noexcept;
 
-/// Entered by the constructor, left by the destructor, on one thread. Some nanoseconds while nobody listens.
+/// A range that the constructor enters and the destructor leaves, on one thread. Costs some nanoseconds without a
+/// listener.
 class Range {
  public:
   /// @param name  null-terminated; outlives the range
@@ -27,7 +29,7 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-/// Returns the result of `work`, done inside a range.
+/// Calls `work` inside a range and returns its result.
 template <class Work>
 decltype(auto) in_range(const char* name, const Work& work) {
   const Range range{name};

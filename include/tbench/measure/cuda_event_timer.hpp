@@ -1,4 +1,4 @@
-// Times steps on a GPU with events chained between them, and notices work that the events do not enclose.
+// Times steps on a GPU with events recorded between them, and detects work that the events do not enclose.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,26 +13,26 @@
 
 namespace tbench::measure {
 
-/// One event before the first step and one at each mark, all on one stream; a phase lasts from the previous event to
-/// its own.
+/// Records one event before the first step and one at each mark, all on one stream. A phase lasts from the previous
+/// event to the event at its own mark.
 ///
-/// `escaped` is how long the device was still busy, with whatever stream, after the last event had completed: work on
-/// another stream that nobody joined shows here, as far as it outlives the last event; what ends before that lies
-/// inside the region. It is the host's time for a second wait, for the whole device, after a first one for the last
-/// event, so time for which the operating system keeps the thread from running in between adds to it. It cannot show
-/// work that ends while `while_busy` still runs: chunks with an empty `while_busy` are the exact ones.
+/// `escaped` is the time for which the device was still busy, on any stream, after the last event had completed. It
+/// shows work on another stream that nobody joined, as far as that work outlives the last event; work that ends earlier
+/// lies inside the timed region. It is host time: how long a wait for the whole device takes after the wait for the
+/// last event, including any time for which the operating system suspends the thread in between. Work that ends while
+/// `while_busy` still runs goes unseen, so that only chunks with an empty `while_busy` are exact.
 ///
-/// Times bursts by a Burst, one at a time: the device is idle between them. With an output checker each begins with no
-/// persisting line in the L2 cache.
+/// Times bursts with a Burst, one at a time; the device is idle between two bursts. With an output checker each burst
+/// begins with no persisting lines in the L2 cache.
 class CudaEventTimer final : public Timer, private BurstQueue {
  public:
-  /// @param stream  the steps' stream; null is the legacy default stream. Not owned.
+  /// @param stream  the steps' stream; null selects the legacy default stream. Not owned.
   explicit CudaEventTimer(cudaStream_t stream = nullptr);
 
   /// @throws  OutOfMemory, CudaError
   void prepare(std::size_t max_steps, std::size_t phases) override;
   /// Synchronises the device before and after.
-  /// @throws  CudaError; std::logic_error also if prepare() was for fewer steps
+  /// @throws  CudaError; std::logic_error  for wrong marks, or if prepare() was called for fewer steps
   [[nodiscard]] Chunk time_steps(std::size_t count, const Step& step, const std::function<void()>& while_busy) override;
   [[nodiscard]] bool can_flush_l2() const override { return true; }
   /// @throws  OutOfMemory, CudaError
@@ -60,11 +60,11 @@ class CudaEventTimer final : public Timer, private BurstQueue {
   cudaStream_t stream_;
   std::size_t phases_{};
   std::vector<cuda::Event> events_;
-  std::optional<cuda::CycleCounter> cycles_;  // from the first prepare() on
-  std::optional<BurstSetup> bursts_;          // absent outside begin_bursts() and end_bursts()
+  std::optional<cuda::CycleCounter> cycles_;  // made by the first prepare()
+  std::optional<BurstSetup> bursts_;          // absent except between begin_bursts() and end_bursts()
   std::optional<cuda::L2Flush> flush_;
-  bool resets_persisting_l2_{};  // before every burst
-  Seconds spin_{kFirstSpin};     // what has been enough since begin_bursts()
+  bool resets_persisting_l2_{};  // whether to reset them before every burst
+  Seconds spin_{kFirstSpin};     // the spin that has been long enough since begin_bursts()
 };
 
 }  // namespace tbench::measure

@@ -1,5 +1,5 @@
-// The one way from a case to a record: build, verify, warm up, sample, memory pass, trace, verify again. Turns what can
-// go wrong into a status.
+// The only way from a case to a record: build, verify, warm up, sample, memory pass, trace, verify again. Failures
+// become the record's status.
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,29 @@
 
 namespace tbench::measure {
 
-/// Gets the log of a memory pass. Must not throw.
+/// Receives the log of a memory pass. Must not throw.
 using MemoryLogSink = std::function<void(const AllocationLog& log, std::span<const LoggedStep> steps)>;
 
-/// Why the step that was traced is not the one that the case's name promises, or nothing: the case is `incorrect`.
+/// Checks that the traced step is the step that the case's name promises. Returns the reason if it is not, which makes
+/// the case `incorrect`, and nullopt otherwise.
 using TraceCheck = std::function<std::optional<std::string>(const StepTrace& trace)>;
 
-/// The instruments that a case is measured with.
+/// The instruments with which a case is measured.
 struct Instruments {
   Timer& timer;
   ClockMonitor& monitor;
-  MemoryProbe* memory{};                                           // null: the device has no allocator to ask (CPU)
-  StepTracer* tracer{};                                            // null: steps are not traced
-  std::optional<GpuFacts> gpu;                                     // for the datasheet peak
+  MemoryProbe* memory{};        // null on a device without an allocator to query (CPU)
+  StepTracer* tracer{};         // null if steps are not traced
+  std::optional<GpuFacts> gpu;  // for the datasheet peak
   std::function<std::optional<std::int64_t>()> device_used_bytes;  // may be empty
   MemoryLogSink memory_log{};                                      // may be empty
   TraceCheck trace_check{};                                        // may be empty
 };
 
-/// Measures `subject`, `repetitions` times after one build and one verification.
-/// A tracer that fails costs the trace, not the time: the label `trace` says why there is none.
-/// Never throws for what a case can do: out of memory is `oom`, a wrong output `incorrect`, any other exception
-/// `crashed` (the caller decides whether the process is still fit to go on). Interrupted passes through.
+/// Measures `subject` `repetitions` times after one build and one verification.
+/// If the tracer fails, the times are kept, and the label `trace` gives the reason.
+/// Never throws because of the case itself: out of memory becomes `oom`, wrong output `incorrect`, any other exception
+/// `crashed` (the caller decides whether the process can measure further cases). Interrupted passes through.
 [[nodiscard]] std::vector<Record> measure_case(const CaseId& id, Case& subject, std::optional<Precision> precision,
                                                const Instruments& instruments, const SamplerOptions& options,
                                                std::int64_t repetitions, const ProgressCallback& progress,

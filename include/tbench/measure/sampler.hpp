@@ -1,5 +1,5 @@
-// Warms a step up, samples it until its median is known well enough, and says how sure it is. The rules are in
-// bench/README.md; nothing here knows about CUDA.
+// Warms up a step, samples it until its median is known precisely enough, and reports the uncertainty. bench/README.md
+// describes the rules. Nothing here depends on CUDA.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace tbench::measure {
 
-/// Limits of warm-up and sampling. The defaults are those for model steps; burst_options() are those for kernels, of
-/// which a step is one launch.
+/// Limits of warm-up and sampling. The defaults are for model steps; burst_options() are for kernels, where a step is
+/// one launch.
 struct SamplerOptions {
-  Regime regime{};                     // chained steps, or bursts apart from each other; of the case's family
+  Regime regime{};                     // the family's: chained steps, or separate bursts
   Seconds warm_up_time{1.0};           // at least this long (--benchmark_min_warmup_time)
-  Seconds warm_up_limit{3.0};          // at most this long, or kMinWarmUpSteps (stopping.hpp)
-  std::int64_t warm_up_long_steps{5};  // enough where a step takes over a second
+  Seconds warm_up_limit{3.0};          // at most this long, but at least kMinWarmUpSteps (stopping.hpp)
+  std::int64_t warm_up_long_steps{5};  // enough steps if each takes over a second
   Seconds sample_time{0.5};            // at least this long (--benchmark_min_time)
   Seconds sample_limit{60.0};          // at most this long
-  Seconds patience{5.0};               // at most this long once there are enough samples: a host may wander for ever
-  /// The same where the device has caught up with the host at the end of most chunks. Replayed on the samples of two
-  /// runs of the standard suite on an H100, 2 s instead of 5 move 8 and 9 of 65 medians by over 1 %, all but one
-  /// host-bound.
+  Seconds patience{5.0};  // at most this long once there are enough samples, because a host may drift for ever
+  /// The value of `patience` if the device has caught up with the host at the end of most chunks. Replayed on the
+  /// samples of two runs of the standard suite on an H100, 2 s instead of 5 s move 8 and 9 of 65 medians by over 1 %,
+  /// all but one of them host-bound.
   Seconds host_patience{2.0};
   std::int64_t min_samples{20};
-  std::int64_t min_samples_long{8};  // where min_samples would take more than `long_case`
+  std::int64_t min_samples_long{8};  // used if min_samples would take more than `long_case`
   Seconds long_case{2.0};
   std::int64_t max_samples{300};
   double precise_half_width{0.0025};
@@ -39,15 +39,15 @@ struct SamplerOptions {
   Seconds chunk_time{0.25};
   std::int64_t min_chunk{8};
   std::int64_t max_chunk{64};
-  std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begin on an idle device
-  Seconds dropped_time{};                     // and those of so much time after them
-  L2State l2{};                               // what a burst meets, where the timer can flush
-  bool verify_again{true};                    // after sampling, where the case can (--tb_verify=once: not)
-  std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly this many steps, 0 included
-  std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly this many, none dropped
+  std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begins on an idle device
+  Seconds dropped_time{};                     // and further samples for this long
+  L2State l2{};                               // L2 state before a launch of a burst, if the timer can flush
+  bool verify_again{true};                    // after sampling, if the case supports it; off for --tb_verify=once
+  std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly this many steps; may be 0
+  std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly this many samples, none dropped
 };
 
-/// For launches of 5 us to 50 ms. A burst begins on an idle device as all others do, so none is dropped.
+/// Returns the options for launches of 5 us to 50 ms. Drops no samples, because every burst begins on an idle device.
 [[nodiscard]] SamplerOptions burst_options();
 
 struct SampleResult {
@@ -55,22 +55,22 @@ struct SampleResult {
   DeviceState device;
   Status status{Status::kOk};  // ok, unstable, throttled, or incorrect if work escapes the timed region
   std::string reason;
-  Seconds elapsed;  // host time of warm-up and sampling, waits for a hot device included
+  Seconds elapsed;  // host time of warm-up and sampling, including waits for a hot device
 };
 
-/// Told what is going on, often enough to be a sign of life: "warming up", "sampling".
+/// Receives the current activity ("warming up", "sampling"), often enough to serve as a sign of life.
 using ProgressCallback = std::function<void(std::string_view activity)>;
-/// Asked between chunks whether to stop early (Ctrl-C). Sampling then throws Interrupted.
+/// Asked between chunks whether to stop early (Ctrl-C); if true, sampling throws Interrupted.
 using StopRequested = std::function<bool()>;
 
 /// Thrown when the user asked to stop in the middle of a case.
 struct Interrupted {};
 
-/// Samples chained steps or bursts, as `options.regime` says.
-/// Where the result is `incorrect` (work escapes the timed region, or a sample is not a positive number) its timing and
+/// Samples chained steps or bursts, according to `options.regime`.
+/// If the result is `incorrect` (work escapes the timed region, or a sample is not a positive number), its timing and
 /// device state are empty. A chunk whose work seems to escape is run once more before that verdict, because a host that
-/// was kept from running for a moment looks the same.
-/// @throws  Interrupted; std::logic_error for a case without phases; whatever the case's launch() throws
+/// was suspended for a moment looks the same.
+/// @throws  Interrupted; std::logic_error for a case without phases; any exception of the case's launch()
 [[nodiscard]] SampleResult sample(Case& subject, Timer& timer, ClockMonitor& monitor, const SamplerOptions& options,
                                   const ProgressCallback& progress, const StopRequested& stop_requested);
 

@@ -1,4 +1,4 @@
-// The bytes of an allocator by what they hold, at any event of a memory pass.
+// Splits an allocator's bytes by their contents, at any event of a memory pass.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,33 @@
 
 namespace tbench::measure {
 
-/// A block that was allocated within the log has the class of the first of a case's tensors that lies in it; else it is
-/// what the step gives back (`results`: alive at the end of its last phase), a copy in another precision that forward
-/// made (`casts`), what forward leaves to a later phase (`activations`), `workspaces` where it outlives its step, or a
-/// temporary of its phase. Whatever lived before the log is what the case held then. What no tensor asked for, because
-/// blocks are rounded up, is `other`, with everything unknown.
+/// Assigns a class to every block of a log. If one of the case's tensors lies in the block, the block has the class of
+/// the first such tensor. Blocks without a tensor are, in this order of precedence:
+/// - `workspaces`, if they outlive their step;
+/// - `results`, if they are alive at the end of the step's last phase;
+/// - `casts`, if forward made them as copies in another precision;
+/// - `activations`, if forward leaves them to a later phase;
+/// - temporaries of their phase otherwise.
+/// Blocks from before the log have the classes of the tensors that the case held then. `other` is the rest: unknown
+/// blocks, and bytes that no tensor asked for, because block sizes are rounded up.
 class MemoryClasses {
  public:
-  /// @param marks  in order; without any tensor nothing is told
+  /// @param marks  tensors alive at each mark, in order; if there are no tensors, there are no classes
   MemoryClasses(const AllocationLog& log, std::span<const LoggedStep> steps, std::span<const std::string_view> phases,
                 std::span<const LiveTensors> marks);
 
-  /// Bytes by class behind the first `events` of the log. They add up to what the allocator counted then.
+  /// Returns the bytes by class after the first `events` events of the log. They add up to the allocator's own count.
   [[nodiscard]] std::map<std::string, std::int64_t> behind(std::size_t events) const;
 
  private:
   struct Block {
     std::size_t made{};
-    std::size_t freed{};  // the event; the log's size: never
+    std::size_t freed{};  // number of the event; the log's size if never freed
     std::string memory_class;
     std::int64_t bytes{};
-    std::int64_t unasked{};  // of the block, beyond what its tensor asked for
+    std::int64_t unasked{};  // bytes of the block beyond the size that its tensor asked for
   };
-  struct Freed {  // of what lived before the log
+  struct Freed {  // a block from before the log that was freed
     std::size_t event{};
     std::string memory_class;
     std::int64_t bytes{};
@@ -47,7 +51,7 @@ class MemoryClasses {
                 std::span<const std::string_view> phases, std::span<const LiveTensors> marks) const;
 
   bool is_told_{};
-  std::map<std::string, std::int64_t> before_;  // the log
+  std::map<std::string, std::int64_t> before_;  // bytes by class before the log
   std::vector<Block> blocks_;                   // in the order in which they were made
   std::vector<Freed> freed_;
 };

@@ -1,4 +1,4 @@
-// The places of steps and their phases in whatever is recorded while they are enqueued.
+// Positions of steps and their phases in a recording that is made while the steps are enqueued.
 #pragma once
 
 #include <utility>
@@ -8,9 +8,9 @@
 
 namespace tbench::measure {
 
-/// Notes a position when a step is enqueued and at the end of each of its phases, and passes the marks on.
-/// @tparam Step      an aggregate of where it begins and of where its phases end
-/// @tparam Position  callable: where one is now
+/// Notes the recording's position when a step is enqueued and at the end of each of its phases, and forwards the marks.
+/// @tparam Step      aggregate of the position at which a step begins and those at which its phases end
+/// @tparam Position  callable that returns the current position
 template <class Step, class Position>
 class StepMarks final : public PhaseMarker {
  public:
@@ -34,7 +34,7 @@ class StepMarks final : public PhaseMarker {
   std::vector<Step> steps_;
 };
 
-/// With the position deduced.
+/// Makes StepMarks with a deduced Position.
 template <class Step, class Position>
 [[nodiscard]] StepMarks<Step, Position> step_marks(Position now) {
   return StepMarks<Step, Position>{std::move(now)};

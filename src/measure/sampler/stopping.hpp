@@ -1,5 +1,5 @@
-// The sampler's rules as pure functions: how long a chunk is, when the warm-up is over, when to stop sampling, which
-// samples are suspect.
+// The sampler's rules as pure functions: how long a chunk is, when the warm-up is over, when to stop sampling, and
+// which samples have a low clock.
 #pragma once
 
 #include <cstddef>
@@ -14,105 +14,111 @@
 
 namespace tbench::measure {
 
-/// A step longer than this needs no second of warm-up to be measured well: `warm_up_long_steps` of them are enough.
+/// A case with longer steps needs no second of warm-up: `warm_up_long_steps` steps are enough.
 inline constexpr Seconds kLongStep{1.0};
-/// How far apart the last few steps of a long case may lie, relative to their median, to be warm.
+/// The largest spread of the last few steps of a long case, relative to their median, at which the case is warm.
 inline constexpr double kLongStepSpread = 0.005;
-/// At warm_up_limit a warm-up has so many steps at least, or so many of those that take over kLongWarmUpStep.
+/// The smallest number of steps of a warm-up that ends at warm_up_limit; kMinLongWarmUpSteps if they take over
+/// kLongWarmUpStep.
 inline constexpr std::int64_t kMinWarmUpSteps = 10;
 inline constexpr std::int64_t kMinLongWarmUpSteps = 5;
 inline constexpr Seconds kLongWarmUpStep{0.25};
-/// However few steps were made: no warm-up goes on for longer.
+/// The longest warm-up, however few steps were made.
 inline constexpr Seconds kLongestWarmUp{15.0};
-/// How many times wider than precise_half_width the median's interval may be at most: so wide after as many
-/// sample_time.
+/// The largest factor by which the accepted half-width of the median's interval grows beyond precise_half_width;
+/// reached after this multiple of sample_time.
 inline constexpr double kRelaxedPrecision = 8.0;
-/// However much time was spent: wider than this is not precise.
+/// The largest relative half-width that counts as precise, however much time was spent.
 inline constexpr double kWidestHalfWidth = 0.02;
-/// Steps of a warm-up chunk at least: so that one first step and three chunks make the ten that is_steady() looks at.
+/// The smallest number of steps of a warm-up chunk: one first step and three chunks make the ten steps that is_steady()
+/// examines.
 inline constexpr std::int64_t kWarmUpChunk = 3;
-/// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
+/// A sample is flagged if its clock is below this share of the median clock; kFlaggedLimit is the largest acceptable
+/// share of flagged samples.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
 
-/// A sample of a burst lasts at least so long: it has several launches where one is shorter.
+/// The shortest sample of a burst: if a launch is shorter, the sample has several launches.
 inline constexpr Seconds kMinBurst{50e-6};
-/// A launch shorter than this is `resolution_limited`: what events and a kernel's start add is not small beside it.
+/// A shorter launch is `resolution_limited`: events and the start of a kernel add a significant share to its time.
 inline constexpr Seconds kResolution{10e-6};
 
-/// Chained launches that are sure to show work that escapes take together so long, or are max_chunk.
+/// The total time of chained launches, at most max_chunk of them, that is sure to show work that escapes.
 inline constexpr Seconds kChainedTime{0.02};
 
-/// Launches of a burst: 1 where one lasts kMinBurst, else as many as last a tenth more, at most 1,000.
+/// Returns the launches of a burst: 1 if one takes kMinBurst, otherwise as many as exceed it by a tenth, at most 1,000.
 [[nodiscard]] std::int64_t launches_per_sample(Seconds launch);
 
-/// How many launches the next chained chunk at the begin of a burst's warm-up has: one, then a few, then as many as
-/// pile up kChainedTime of work if any of it escapes; 0 when that has been done.
+/// Returns the number of launches of the next chained chunk at the beginning of a burst's warm-up: one, then a few,
+/// then as many as accumulate kChainedTime of work if it escapes; 0 once that is done.
 /// @param made    launches so far
-/// @param launch  the time of one of the latest; not looked at before there is one
+/// @param launch  time of a recent launch; ignored if there is none
 [[nodiscard]] std::int64_t next_chained_launches(std::int64_t made, Seconds launch, const SamplerOptions& options);
 
-/// Steps of `step` seconds that fill `chunk_time`, within min_chunk and max_chunk.
+/// Returns the number of steps of length `step` that fill `chunk_time`, within min_chunk and max_chunk.
 [[nodiscard]] std::int64_t regular_chunk(Seconds step, const SamplerOptions& options);
 
-/// Samples that a median needs at least: min_samples_long where min_samples would take more than `long_case`.
+/// Returns the smallest number of samples for a median: min_samples_long if min_samples would take over `long_case`.
 [[nodiscard]] std::int64_t samples_wanted(Seconds step, const SamplerOptions& options);
 
-/// How many steps the next chunk of warm-up has: all that are left of a fixed count up to a regular chunk, single long
-/// steps, else as many as fill chunk_time, at least kWarmUpChunk.
-/// @param made  steps made so far, > 0
+/// Returns the number of steps of the next warm-up chunk. For a fixed count: the remaining steps, up to a regular
+/// chunk.
+/// Otherwise single steps if they are long, or as many as fill chunk_time, at least kWarmUpChunk.
+/// @param made  steps so far, > 0
 [[nodiscard]] std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options);
 
 struct WarmUpEnd {
   bool steady{};
 };
 
-/// Whether the warm-up is over, and whether it ended steady. `times` are all steps so far in order. It is over
+/// Returns nullopt while the warm-up goes on, and otherwise whether it ended steady. `times` are the times of all steps
+/// so far. The warm-up is over
 /// - after a fixed number of steps, if one is given: steady if the times are steady or level;
-/// - steady, once warm_up_time has passed and the times are steady, or level: noise is not what warming up removes;
-/// - steady, after warm_up_long_steps where a step takes over kLongStep, or where min_samples of them would take more
-/// than
+/// - steady, once warm_up_time has passed and the times are steady or level (warming up does not remove noise);
+/// - steady, after warm_up_long_steps, if a step takes over kLongStep, or if min_samples steps would take over
 ///   `long_case` and the last warm_up_long_steps lie within kLongStepSpread;
 /// - not steady, at warm_up_limit, once kMinWarmUpSteps were made, or kMinLongWarmUpSteps of over
 ///   kLongWarmUpStep; at kLongestWarmUp in any case.
 [[nodiscard]] std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed,
                                                    const SamplerOptions& options);
 
-/// The sampler's knowledge at a check, at the end of a chunk.
+/// The state of sampling at a check, at the end of a chunk.
 struct SamplingState {
-  std::span<const double> samples;               // kept ones, in order
-  std::span<const double> relative_iqr_history;  // one value a check
+  std::span<const double> samples;               // without the dropped samples, in order
+  std::span<const double> relative_iqr_history;  // one value per check
   Seconds elapsed;                               // host time since sampling began
-  std::span<const double> chunk_drains{};        // of chained steps, seconds, one a chunk: see Timing::drain
+  std::span<const double> chunk_drains{};        // of chained steps, in seconds, one per chunk: see Timing::drain
 };
 
-/// The next chunk: `steps` are run, of which the first `dropped` give no sample.
+/// The next chunk: it runs `steps` steps, and the first `dropped` of them yield no sample.
 struct ChunkPlan {
   std::int64_t steps{};
   std::int64_t dropped{};
 };
 
-/// @param step  the time of a step as far as known; nothing before the first one
+/// Plans the next chunk of sampling.
+/// @param step  time of a step as far as known; nullopt before the first step
 [[nodiscard]] ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds> step,
                                             const SamplerOptions& options);
 
-/// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
-/// is precise (its half-width within precise_half_width, relaxing in proportion to the time spent, at most
-/// kRelaxedPrecision times, and never beyond kWidestHalfWidth), the spread has settled, or patience is at its end
-/// (host_patience where the median chunk's drain is under kHostBoundDrain of a step: such samples wander with the host,
-/// and more of them make no median more certain); or a limit is reached.
+/// Returns the reason to stop now, or nullopt. Sampling stops if the fixed count or a limit is reached. It also stops
+/// with enough samples after sample_time if the median is precise (its half-width is within precise_half_width, which
+/// relaxes in proportion to the time spent, by at most kRelaxedPrecision and never beyond kWidestHalfWidth), if the
+/// spread has settled, or if `patience` is over. host_patience applies instead if the median chunk's drain is under
+/// kHostBoundDrain of a step: such samples drift with the host, and more of them do not make the median more certain.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
-/// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's
-/// interval is above unstable_half_width. Under 8 samples there is no interval, and half their whole range stands for
-/// it.
+/// Whether the median is too uncertain to be `ok`: sampling ran into a limit, and the half-width of the median's
+/// interval is above unstable_half_width. With fewer than 8 samples there is no interval, and half of the samples'
+/// range is used instead.
 [[nodiscard]] bool is_unstable(std::span<const double> samples, StopReason reason, const SamplerOptions& options);
 
-/// Indexes of the samples whose clock is under kSlowClock of the median of all known clocks.
-/// @param clocks  one per sample, in Hz; nothing where the clock is not known
+/// Returns the indexes of the samples whose clock is below kSlowClock of the median of all known clocks.
+/// @param clocks  one per sample, in Hz; nullopt if unknown
 [[nodiscard]] std::vector<std::size_t> slow_samples(std::span<const std::optional<double>> clocks);
 
-/// Device time of a chunk that may pass after its last event without counting as escaped: 5 % of the chunk, or 1 ms.
+/// Returns how much device time after a chunk's last event does not count as escaped: the larger of 5 % of the chunk
+/// and 1 ms.
 [[nodiscard]] Seconds escape_tolerance(Seconds chunk);
 
 }  // namespace tbench::measure
