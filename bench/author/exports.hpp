@@ -1,4 +1,4 @@
-// Makes packages of functions in Python (tools/export_kernel.py), each once: they stay in the cache.
+// Exports Python functions to packages (tools/export_kernel.py). The cache keeps each package, so that it is made once.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace tbench::bench {
 
-/// Gives each function in Python the packages that the cases need, from the cache or exported now, several at a time.
-/// Says on stderr what it exports. A function that cannot be exported is said there in one line, and gets that as its
-/// fault: its own cases alone are lost.
+/// Gives each Python function the packages that the cases need, from the cache or exported now, several at a time.
+/// Prints each export on stderr. If a function cannot be exported, prints the reason in one line and stores it as the
+/// function's fault, so that only its own cases fail.
 void export_functions(std::vector<model::Plugin>& plugins, std::span<const CaseId> cases, const Options& options);
 
 }  // namespace tbench::bench

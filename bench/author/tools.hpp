@@ -1,5 +1,5 @@
-// The files that the path of a kernel author needs besides this program: tools of the checkout or of the installed
-// prefix, the Python that has this program's PyTorch, and the folder of packages.
+// The files besides this program that a kernel author needs: tools of the checkout or of the installed prefix, a Python
+// with this program's PyTorch, and the folder of packages.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace tbench::bench {
 
-/// Returns tools/export_kernel.py of the checkout or of the prefix; nothing where it is not there.
+/// Returns the path of tools/export_kernel.py in the checkout or in the prefix; nullopt if absent.
 [[nodiscard]] std::optional<std::string> find_export_tool();
 
-/// Returns `tbench` next to this program, or in the same build.
+/// Returns the path of `tbench` next to this program or in the same build; nullopt if absent.
 [[nodiscard]] std::optional<std::string> find_tbench();
 
-/// Returns the Python of the environment that LibTorch was loaded from, else `python3` of PATH.
+/// Returns the Python of the environment that LibTorch was loaded from, otherwise `python3` of PATH.
 [[nodiscard]] std::string find_python();
 
-/// Makes the folder of packages, `$XDG_CACHE_HOME/transformer_bench`, by default of `~/.cache`.
-/// @throws  std::runtime_error  if it cannot be made, with the remedy
+/// Makes and returns the folder of packages, `$XDG_CACHE_HOME/transformer_bench`, by default under `~/.cache`.
+/// @throws  std::runtime_error  with a remedy, if the folder cannot be made
 [[nodiscard]] std::string package_cache();
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-// The command line as people write it for Google Benchmark, in this program's own spelling.
+// Translates a command line written for Google Benchmark into this program's own options.
 #pragma once
 
 #include <string>
@@ -6,14 +6,16 @@
 
 namespace tbench::bench {
 
-/// Words without the program's name. `--benchmark_filter=all` and an empty one select every case, `yes`, `no`, `on`,
-/// `off`, `1` and `0` are colours' choices, `--benchmark_context=a=b,c=d` are two entries, `-help` is `--help`. Flags
-/// that ask for what the program does anyway are left out.
-/// @throws  UsageError  naming a flag of Google Benchmark that is not supported, and why
+/// Returns the words of a command line in this program's spelling. An empty `--benchmark_filter` and
+/// `--benchmark_filter=all` select every case; `yes`, `no`, `on`, `off`, `1` and `0` are accepted as colour choices;
+/// `--benchmark_context=a=b,c=d` becomes two entries, and `-help` becomes `--help`. Flags that ask for the program's
+/// usual behaviour are left out.
+/// @param words  arguments without the program's name
+/// @throws  UsageError  naming an unsupported flag of Google Benchmark and the reason
 [[nodiscard]] std::vector<std::string> in_own_spelling(const std::vector<std::string>& words);
 
-/// Google Benchmark's own flags with their defaults: a flag that is not given takes its value from the environment
-/// (BENCHMARK_FILTER), which says nothing of this program's cases.
+/// Returns Google Benchmark's own flags with their defaults. Google Benchmark would take the value of a flag that is
+/// not given from the environment (BENCHMARK_FILTER), which does not concern this program's cases.
 [[nodiscard]] std::vector<std::string> flags_for_google_benchmark();
 
 }  // namespace tbench::bench

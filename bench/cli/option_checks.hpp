@@ -1,4 +1,4 @@
-// CLI11 checks whose errors name the value, what is expected, and the nearest choice.
+// CLI11 checks whose errors name the value, the expected form and the nearest choice.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,8 @@
 
 namespace tbench::bench {
 
-/// Turns a choice's name into its enumerator, as CLI11 reads enumerations: "'gpu' is not one of auto, cuda, cpu".
+/// The names of an option's choices, with the enumerators to which one_of() converts them for CLI11. Its error reads
+/// "'gpu' is not one of auto, cuda, cpu".
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 [[nodiscard]] CLI::Validator one_of(const Choices<int>& choices);
@@ -19,28 +20,28 @@ template <class Enum>
   return one_of(numbered);
 }
 
-/// "'ten' is not a whole number of at least 1".
+/// Accepts whole numbers of at least `min`; its error reads "'ten' is not a whole number of at least 1".
 [[nodiscard]] CLI::Validator whole_number(std::int64_t min);
 
-/// "'0' is not a number of GiB above 0".
+/// Accepts numbers above 0; its error reads "'0' is not a number of GiB above 0".
 [[nodiscard]] CLI::Validator positive_number(std::string unit);
 
-/// Seconds as a finite number of at least 0, with or without the "s" that Google Benchmark 1.8 writes. The value comes
-/// out without it.
+/// Accepts seconds: a finite number of at least 0, with or without the "s" that Google Benchmark 1.8 writes. Removes
+/// the "s" from the value.
 [[nodiscard]] CLI::Validator seconds();
 
-/// KEY=VALUE with a key.
+/// Accepts KEY=VALUE with a key that is not empty.
 [[nodiscard]] CLI::Validator key_value();
 
-/// A file that can be read and whose name ends in .so or .pt2, or in .py and has a function's name behind it.
+/// Accepts a readable file whose name ends in .so, .pt2, or .py followed by the name of a function.
 [[nodiscard]] CLI::Validator plugin_file();
 
-/// The path of a page to write: it ends in .html, and its folder can be written.
+/// Accepts the path of a page to write, which ends in .html and whose folder is writable.
 [[nodiscard]] CLI::Validator page_file();
 
-/// A folder with at least one file of this kind.
-/// @param extension  of the file, with the dot
-/// @param remedy     what makes one
+/// Accepts a folder that contains at least one file with the given extension.
+/// @param extension  file name extension with the dot
+/// @param remedy     the way to make such a file, for the error
 [[nodiscard]] CLI::Validator folder_with(std::string extension, std::string remedy);
 
 }  // namespace tbench::bench

@@ -17,43 +17,45 @@
 
 namespace tbench::bench {
 
-/// The processes that cases run in: `run` one child process for all, `case` a fresh one for each, `none` this process.
+/// The processes that run the cases: `run` uses one child process for all, `case` a new one for each, `none` this
+/// process.
 enum class Isolation { kRun, kCase, kNone };
 enum class DeviceChoice { kAuto, kCuda, kCpu };
-/// Whether the Ceiling cases run that the selected cases are measured against: `auto` on a GPU, except in the smoke
+/// Whether to run the Ceiling cases with which the selected cases are compared. `auto`: on a GPU, except in the smoke
 /// suite.
 enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-/// The task of a child process: to run cases, to load plug-ins and describe them, or to describe the device.
+/// The task of a child process: run cases, load and describe plug-ins, or describe the device.
 enum class WorkerTask { kCases, kPlugins, kDevice };
 
 struct Options {
-  // Options that decide what is measured
+  // Options that decide which cases are measured
   std::string filter{"."};
   std::optional<Suite> suite;
-  std::string study;  // its name; empty: a suite's cases
+  std::string study;  // name of the study; empty: the cases of a suite
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
-  std::optional<Shard> shard;  // absent: all cases that are selected
-  std::string durations;       // path of a table; "off": none; empty: the built-in one
+  std::optional<Shard> shard;  // absent: all selected cases
+  std::string durations;       // path of a table of durations; "off": no table; empty: the built-in table
   bool list_only{};
-  std::string explain;  // the device of --tb_explain; empty: run
+  std::string explain;  // device of --tb_explain; empty: run the cases
   DeviceChoice device{};
   std::uint64_t seed{1};
   std::optional<InjectedDelay> plant;
-  // How
+  // Options that decide how they are measured
   std::optional<Seconds> min_time;
   std::optional<Seconds> min_warm_up_time;
   std::int64_t repetitions{1};
-  std::int64_t processes{1};                // fresh ones that measure every case once
-  std::optional<std::uint64_t> order_seed;  // of the cases' order in them; absent: `seed`
+  std::int64_t processes{1};                // new processes, each of which measures every case once
+  std::optional<std::uint64_t> order_seed;  // of the order of the cases in several processes; absent: `seed`
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
-  std::optional<bool> verify_again;  // after sampling, on other data; absent: yes, in the smoke suite one case a family
-  std::optional<bool> trace;         // a few steps, after sampling; unset: with a GPU
-  std::string profile;               // folder for the whole traces; empty: none
-  std::optional<L2State> l2;         // what kernels meet; absent: cold where there is a GPU
+  std::optional<bool>
+      verify_again;  // after sampling, with other data; absent: yes, but in the smoke suite only one case per family
+  std::optional<bool> trace;  // whether to trace a few steps after sampling; absent: on a GPU
+  std::string profile;        // folder for complete traces; empty: none
+  std::optional<L2State> l2;  // L2 state before a kernel; absent: cold on a GPU
   CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
@@ -61,23 +63,23 @@ struct Options {
   std::vector<std::string> plugins;  // paths of shared libraries and packages, FILE.py:FUNCTION
   bool require_exclusive{};
   bool skip_oversize{};
-  bool try_oom{};  // also what is known not to fit
+  bool try_oom{};  // whether to run cases that are known not to fit
   std::optional<double> memory_limit_gib;
   std::string clock_policy{"default"};
-  bool anonymous{};  // results do not say which GPU of its kind it was
+  bool anonymous{};  // whether results omit the GPU's UUID
   // Output
   std::string out;
   std::string page;  // path of an HTML page of the results; empty: none
   bool resume{};
-  std::optional<Seconds> stop_after;  // since the program began
+  std::optional<Seconds> stop_after;  // counted from the start of the program
   bool json_on_stdout{};
   ColorChoice color{};
   std::vector<std::pair<std::string, std::string>> context;
-  // Options of a child process: the descriptors from which it reads requests and to which it writes results
+  // Options of a child process: the descriptors for reading requests and for writing results
   std::optional<std::pair<int, int>> worker;
   WorkerTask worker_task{};
-  std::string described_plugins;  // what the parent has learned of `plugins`: see plugins.hpp
-  // Options of one of several ranks: from the environment, not from the command line
+  std::string described_plugins;  // the parent's descriptions of `plugins`: see plugins.hpp
+  // Options of a process that is one of several ranks, from the environment instead of the command line
   std::optional<ranks::Launch> launch;
 };
 
@@ -86,7 +88,8 @@ struct ParsedCommandLine {
   std::optional<std::string> help;  // the text to print instead of running
 };
 
-/// @throws  UsageError  naming the flag, its value and what would be right
+/// Parses and checks the command line.
+/// @throws  UsageError  naming the flag, its value and a valid form
 [[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-// --tb_explain as a command: an explanation of each selected case, and nothing is measured.
+// The command --tb_explain: explains each selected case and measures nothing.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace tbench::bench {
 
-/// Prints what each selected case runs on the device of --tb_explain: cases of the full suite, unless the options name
-/// another suite or a study.
+/// Prints which kernels each selected case runs on the device of --tb_explain. Selects from the full suite unless the
+/// options name another suite or a study.
 /// @throws  UsageError  if the filter matches no case, and for an unknown device
 void explain_cases(const std::vector<Family>& families, Options options);
 

@@ -1,4 +1,4 @@
-// A slowdown of known size in one case (`--tb_plant=NAME:SHARE`): what a gate that can see has to report.
+// A slowdown of known size in one case (`--tb_plant=NAME:SHARE`), which a working gate has to report.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,21 @@ namespace tbench::bench {
 
 struct InjectedDelay {
   std::string name;  // of the case
-  double share{};    // of the step's own time, above 0
+  double share{};    // of the undelayed step's time, above 0
 };
 
+/// Parses the value of --tb_plant.
 /// @param text  `NAME:SHARE`, e.g. `Model/size:small/...:0.05`; the name may contain colons
-/// @return      nothing for another form, or a share that is not above 0 and at most 1
+/// @return      nullopt for another form, or for a share that is not above 0 and at most 1
 [[nodiscard]] std::optional<InjectedDelay> parse_injected_delay(const std::string& text);
 
-/// Keeps the device busy for a duration, or the host where the cases run on it; enqueues behind the step's work.
+/// Keeps the device, or for cases on the CPU the host, busy for a duration. On a device the delay is enqueued after the
+/// step's work.
 using Delay = std::function<void(Seconds)>;
 
-/// The case with a delay inside its step, behind the work of its last phase. build() times a few steps, or bursts, to
-/// learn how long that is. The record's label `planted_delay` has the share.
-/// @param timer  outlives the case
+/// Returns the case with a delay at the end of its last phase. build() times a few steps, or bursts, to derive the
+/// length of the delay from `share`. The record's label `planted_delay` holds the share.
+/// @param timer  timer that outlives the case
 [[nodiscard]] std::unique_ptr<Case> with_delay(std::unique_ptr<Case> subject, double share, Regime regime,
                                                measure::Timer& timer, Delay delay);
 

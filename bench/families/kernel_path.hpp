@@ -1,5 +1,5 @@
-// Whether a step ran the kernels that its case's name promises: recorded launch by launch, and held against what the
-// implementation has to run, or seen in a trace.
+// Checks whether a step ran the kernels that its case's name promises. The kernels are recorded launch by launch and
+// compared with the kernels that the implementation has to run, or are taken from a trace.
 #pragma once
 
 #include <optional>
@@ -18,24 +18,25 @@ struct PhaseKernels {
   std::string_view phase;  // one of Case::phases()
   std::vector<capture::KernelLaunch> launches;
 };
-using StepKernels = std::vector<PhaseKernels>;  // phase by phase, in their order
+using StepKernels = std::vector<PhaseKernels>;  // in the order of the phases
 
-/// Launches one step of a case that was built, on a GPU. Does not synchronise. CUPTI is let go before it returns.
-/// @return  nothing, and nothing was launched, if CUPTI refuses: a profiler is attached
-/// @throws  whatever the launch does
+/// Launches one step of a built case on a GPU and records its kernels. Does not synchronise. Releases CUPTI before it
+/// returns.
+/// @return  nullopt, without a launch, if CUPTI refuses, e.g. because a profiler is attached
+/// @throws  any exception of the launch
 [[nodiscard]] std::optional<StepKernels> record_kernels(Case& subject);
 
-/// "a; b x2 | c": kernels in the order of their first launches, more than one launch counted, phases apart.
+/// Returns "a; b x2 | c": the kernels in the order of their first launches, with counts above 1; "|" separates phases.
 [[nodiscard]] std::string to_string(const StepKernels& kernels);
 
-/// Why these cannot be the kernels of `impl`, or nothing.
-/// @param mark  what the name of a kernel of every phase has to contain; empty: nothing is asked
+/// Returns why these cannot be the kernels of `impl`; nullopt if they can.
+/// @param mark  text that the name of a kernel of every phase must contain; empty: no such requirement
 [[nodiscard]] std::optional<std::string> missing_kernel(std::string_view impl, std::string_view mark,
                                                         const StepKernels& kernels);
 
-/// Why a step with these kernels is not the one that was asked for, or nothing: `precision:tf32` without a product in
-/// TF32 (profile::product_problem), `impl:flash` of Model with a forward or backward pass without our fused attention,
-/// a step that launched nothing.
+/// Returns why a step with these kernels is not the requested one; nullopt if it is. The reasons: `precision:tf32`
+/// without a product in TF32 (profile::product_problem), `impl:flash` of Model without this project's fused attention
+/// in the forward or backward pass, or a step that launched nothing.
 [[nodiscard]] std::optional<std::string> kernel_path_problem(const CaseId& id, const StepTrace& step);
 
 }  // namespace tbench::bench

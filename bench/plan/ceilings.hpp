@@ -1,5 +1,5 @@
-// Ceiling shares: which Ceiling cases the selected cases are compared with, the rates those reached in this run, and
-// the time under which no launch can come by them.
+// Ceiling shares: the Ceiling cases with which the selected cases are compared, the rates that they reached in this
+// run, and the shortest time that a launch can have.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,34 @@
 
 namespace tbench::bench {
 
-/// The Ceiling cases that `cases` are compared with, each once, in the order in which they are first needed. None if
-/// there is no Ceiling family. On a GPU, cases in bursts need three: their own; the same chained, for a burst too long
-/// to be rested after; and the launch. Chained cases need the gap of the queue beside their own.
+/// Returns the Ceiling cases with which `cases` are compared, each once, in the order of first need; none without a
+/// Ceiling family. On a GPU a case in bursts needs three: its own ceiling in bursts, the same ceiling in chained steps
+/// (for a burst that is too long to be rested after), and the launch. A chained case needs its own ceiling and the
+/// queue gap.
 /// @throws  std::logic_error  if a family names an unknown ceiling
 [[nodiscard]] std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases,
                                               bool on_gpu);
 
-/// The rates that the ceilings reached, process by process.
+/// The rates that the ceilings reached, by process.
 class MeasuredCeilings {
  public:
-  /// @param families  outlives this
+  /// @param families  families that outlive this object
   explicit MeasuredCeilings(const std::vector<Family>& families) : families_{families} {}
 
-  /// Notes the rate of a Ceiling case that is `ok`: bytes per second, or FLOP/s where no bytes are counted; or the time
-  /// of the launch, or the gap of the queue from a traced `queue_gap`, unless it is under 0.2 or over 5 us. Keeps the
-  /// best of several repetitions. Ignores every other record.
+  /// Notes the result of a Ceiling case that is `ok`: its rate in bytes per second, or in FLOP/s if it counts no bytes;
+  /// the time of the launch; or the queue gap of a traced `queue_gap`, if it is between 0.2 and 5 us. Keeps the best of
+  /// several repetitions. Ignores all other records.
   /// @param process  the process that measured it, from 0
   void learn(const Record& record, std::int64_t process);
 
-  /// Fills in Record::ceiling_per_second from the same process and the record's own regime, or from the other regime
-  /// where the ceiling is not measured in its own (memory is measured in bursts only). A burst too long to be rested
-  /// after (cuda::is_rested_after) is held against what the GPU sustains. Leaves it absent for a record without a time,
-  /// without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
+  /// Fills in Record::ceiling_per_second from the same process and regime, or from the other regime if the ceiling is
+  /// not measured in the record's own (memory is measured in bursts only). A burst too long to be rested after
+  /// (cuda::is_rested_after) is compared with the GPU's sustained rate. Leaves it absent for a record without a time or
+  /// without a ceiling, and for one with a warm L2 cache if the ceiling counts bytes read with a cold cache.
   ///
-  /// For bursts, if the launch was measured with the same state of L2, fills in Record::floor, and says again whether
-  /// the time is resolution_limited, by how much of it is a launch. For chained steps, and for `queue_gap` itself,
-  /// fills in Record::queue_gap.
+  /// For bursts, if the launch was measured with the same L2 state, also fills in Record::floor and updates
+  /// resolution_limited from the launch's share of the time. For chained steps, and for `queue_gap` itself, fills in
+  /// Record::queue_gap.
   void hold(Record& record, std::int64_t process) const;
 
  private:

@@ -1,5 +1,5 @@
-// A plug-in that is a function in Python, `FILE.py:FUNCTION`: its name, the family that it joins, and the packages that
-// the cases of a run need of it.
+// A plug-in that is a Python function, `FILE.py:FUNCTION`: its name, its family, and the packages that the cases of a
+// run need.
 #pragma once
 
 #include <span>
@@ -11,30 +11,33 @@
 
 namespace tbench::bench {
 
-/// `FILE.py` and `FUNCTION`.
+/// The parts of `FILE.py:FUNCTION`.
 struct PythonFunction {
   std::string file;
   std::string function;
-  std::string op;  // as tools/export_kernel.py takes it
+  std::string op;  // operation, in the spelling of tools/export_kernel.py
 };
 
-/// A function that has the name of an operation of the family Kernel, or `gemm`, computes that; others are attention.
+/// Parses the path of a Python function. A function named after an operation of the family Kernel, or `gemm`, computes
+/// that operation; any other function computes attention.
 /// @param path  `FILE.py:FUNCTION`
 [[nodiscard]] PythonFunction parse_python_function(const std::string& path);
 
-/// The plug-in before it has packages. It has the function's name and the file's digest.
-/// @throws  UsageError  for a name that no implementation can have
+/// Returns the plug-in without packages, with the function's name and the file's digest.
+/// @throws  UsageError  if no implementation can have this name
 [[nodiscard]] model::Plugin declared_function(const std::string& path);
 
-/// A package that cases need: its precision, and the extents that it fixes, as --fix takes them: `heads=1,head_dim=64`.
+/// A package that cases need: its precision, and the extents that it fixes, in the form of --fix:
+/// `heads=1,head_dim=64`.
 struct PackageNeed {
   std::string precision;
   std::string fix;
   bool operator==(const PackageNeed&) const = default;
 };
 
-/// The packages of all cases of the implementation, each once. PyTorch compiles other code for an extent of 1, and
-/// kernels are written for one head_dim: attention gets a package for each head_dim, with one head and with several.
+/// Returns the packages for all cases of the implementation, each once. PyTorch compiles different code for an extent
+/// of 1, and kernels are written for one head_dim: attention therefore needs a package for each head_dim, with one head
+/// and with several.
 [[nodiscard]] std::vector<PackageNeed> needed_packages(const model::Plugin& plugin, std::span<const CaseId> cases);
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-// The cases of a run in the order in which they run, and which of them start in a new process.
+// The order in which the cases of a run are measured, and which of them start in a new process.
 #pragma once
 
 #include <cstdint>
@@ -16,43 +16,44 @@ namespace tbench::bench {
 
 struct ScheduledCase {
   CaseId id;
-  std::int64_t process{};      // which replicate, from 0
+  std::int64_t process{};      // number of the process that measures it, from 0
   bool needs_fresh_process{};  // measured in a process that has measured nothing before
 };
 
 using RunPlan = std::vector<ScheduledCase>;
 
-/// The name of a case, and the process that measures it, from 0.
+/// A case's name, and the number of the process that measures it, from 0.
 using CaseRun = std::pair<std::string, std::int64_t>;
 
-/// Finds the Ceiling cases that the given cases are measured against.
+/// Finds the Ceiling cases with which the given cases are compared.
 using NeededCeilings = std::function<std::vector<CaseId>(std::span<const CaseId>)>;
 
-/// The facts that a plan follows from.
+/// The input of make_run_plan().
 struct PlanInput {
-  std::vector<CaseId> cases{};        // selected, of all shards
-  std::set<std::string> own_cases{};  // names of those of this shard
+  std::vector<CaseId> cases{};        // selected cases of all shards
+  std::set<std::string> own_cases{};  // names of the cases of this shard
   std::int64_t processes{1};          // above 0
-  std::uint64_t order_seed{1};        // of the orders of several processes; the same on every machine
-  std::set<CaseRun> finished{};       // that earlier records hold
-  NeededCeilings needed_ceilings{};   // empty: no cases need any
+  std::uint64_t order_seed{1};        // seed of the orders in several processes; gives the same orders on every machine
+  std::set<CaseRun> finished{};       // runs that earlier records hold
+  NeededCeilings needed_ceilings{};   // empty if no case needs a ceiling
   std::set<std::string> families_needing_new_process{};
-  /// Gives each CUDA graph its own process. The same graph takes the same time as the first of a process, but up to 4 %
-  /// more behind others, 0.3 us per kernel, from the second to the fourth on: four H100s and H200s, traced or not,
-  /// whatever LibTorch's allocator is told.
+  /// Gives each CUDA graph its own process. Within a process, the first graph keeps its time, but the same graph after
+  /// others takes up to 4 % longer, 0.3 us per kernel, from the second to the fourth on: measured on four H100s and
+  /// H200s, traced or not, with any setting of LibTorch's allocator.
   bool isolates_graphs{};
-  /// Puts the cases of plug-ins after all others of their process, and gives the cases of each plug-in a process of
-  /// their own, so that a plug-in breaks no other cases.
+  /// Puts the cases of plug-ins after all others of their process, and gives each plug-in its own process, so that it
+  /// cannot disturb other cases.
   bool isolates_plugins{};
 };
 
-/// Plans the cases that are left. One process has the cases in their order. Of several, process follows process, each
-/// with all cases in its own random order, so that no case always follows the same other one. In every process Ceiling
-/// cases come first: those that its cases need, selected or not, and after them the other selected ones. The first case
-/// of a process needs a new one, but not the first case of all.
+/// Plans the remaining cases. A single process runs the cases in their given order. Several processes run one after the
+/// other, each with all cases in its own random order, so that no case always follows the same other case. Every
+/// process starts with Ceiling cases: first the ceilings that its cases need, selected or not, then other selected
+/// ceilings. The first case of a process needs a new process, except for the first case of the run.
 [[nodiscard]] RunPlan make_run_plan(const PlanInput& input);
 
-/// The process that measured a record, from 0. Several records of a case by one process are its repetitions.
+/// Returns the number of the process that measured a record, from 0. Several records of a case by one process are
+/// repetitions.
 [[nodiscard]] std::int64_t process_of(const Record& record, std::int64_t processes);
 
 /// Returns the runs that the records hold.

@@ -1,5 +1,5 @@
-// The traced steps of a case: traced through CUPTI on a GPU, and kept where --tb_profile=DIR asks for it, a folder per
-// case, which `tbench profile` reads.
+// Traces the steps of a case through CUPTI on a GPU, and for --tb_profile=DIR writes the traces to a folder per case,
+// which `tbench profile` reads.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +19,40 @@
 
 namespace tbench::bench {
 
-// Traces steps on a GPU through CUPTI, and marks them for a profiler that has CUPTI itself.
+// Tracing through CUPTI, with marks for a profiler that uses CUPTI itself.
 
-/// Gets the traced steps that count (cut_steps), what they come to, and how many they are. Must not throw.
+/// Receives the counted steps of a trace (cut_steps), their profile, and their number. Must not throw.
 using TraceSink = std::function<void(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps)>;
 
-/// Between start() and stop() lie cudaProfilerStart() and cudaProfilerStop(), so that
-/// `nsys profile --capture-range=cudaProfilerApi` captures exactly these steps. A profiler that is attached has CUPTI
-/// for itself: the steps run for it, and stop() throws std::runtime_error that names it.
-/// @param sink  may be empty
+/// Makes a tracer that calls cudaProfilerStart() and cudaProfilerStop() around the traced steps, so that `nsys profile
+/// --capture-range=cudaProfilerApi` captures exactly these steps. An attached profiler keeps CUPTI to itself: the steps
+/// then run for the profiler, and stop() throws a std::runtime_error that names it.
+/// @param sink  receives the trace; may be empty
 [[nodiscard]] std::unique_ptr<measure::StepTracer> make_cupti_step_tracer(TraceSink sink);
 
-// The whole traces of --tb_profile=DIR: a folder per case, which `tbench profile` reads.
+// The complete traces of --tb_profile=DIR: a folder per case, which `tbench profile` reads.
 
-/// Makes the folder where there is none, and looks whether it can be written.
+/// Makes the folder if it does not exist, and checks that it is writable.
 /// @throws  UsageError  naming the flag, the folder and the problem
 void make_profile_root(const std::string& root);
 
-/// Returns the case's name in the form of a folder's name: `Model/size:small` is `Model_size=small`.
+/// Returns the case's name as a folder name: `Model/size:small` becomes `Model_size=small`.
 [[nodiscard]] std::string profile_folder_name(const CaseId& id);
 
 /// Writes the traced steps of one case.
 class CaseProfile {
  public:
-  /// @param root    of make_profile_root
-  /// @param gpu     its name
-  /// @param phases  of the case; what they point to outlives this
+  /// @param root    folder of make_profile_root()
+  /// @param gpu     name of the GPU
+  /// @param phases  names of the case's phases; the characters outlive this object
   CaseProfile(const std::string& root, const CaseId& id, std::string gpu, std::span<const std::string_view> phases);
 
-  /// Replaces what an earlier run, or an earlier repetition, left there. What goes wrong does not end the case, whose
-  /// times are taken: problem() tells it.
-  /// @param trace    of cut_steps
-  /// @param profile  of `trace`
+  /// Writes the trace, replacing files of an earlier run or repetition. A failure does not fail the case, whose times
+  /// are already taken; problem() returns the reason.
+  /// @param trace    result of cut_steps()
+  /// @param profile  profile of `trace`
   void write(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps);
-  /// Written with the trace, which comes later.
+  /// Keeps the log of the memory pass until write().
   void keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps);
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
 

@@ -1,4 +1,4 @@
-// Runs one case and returns its records: in this process, or in a child that may crash or hang alone.
+// Runs one case and returns its records, in this process or in a child process that may crash or hang alone.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace tbench::bench {
 
-/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "verifying a timed launch", "measuring
-/// memory", "tracing", "verifying again".
+/// Receives the current activity of a case: "building", "verifying", "warming up", "sampling", "verifying a timed
+/// launch", "measuring memory", "tracing", "verifying again".
 using ProgressCallback = measure::ProgressCallback;
 /// Whether the user asked to stop.
 using StopRequested = std::function<bool()>;
@@ -22,26 +22,26 @@ using StopRequested = std::function<bool()>;
 class CaseRunner {
  public:
   virtual ~CaseRunner() = default;
-  /// Returns the environment of the cases. A supervised runner starts its child to find out.
-  /// @throws  std::runtime_error  if that fails; UsageError if the machine is not what was asked for
+  /// Returns the environment of the cases. A supervised runner starts its child process for this.
+  /// @throws  std::runtime_error  if that fails; UsageError  if the machine is not the one that was asked for
   [[nodiscard]] virtual const Environment& environment() = 0;
-  /// One record a repetition; empty if the user asked to stop before the case was done. Never throws for what a case
-  /// does.
+  /// Returns one record per repetition; empty if the user asked to stop before the case was done. Never throws because
+  /// of the case itself.
   [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const ProgressCallback& activity,
                                                 const StopRequested& stop) = 0;
-  /// A record of a case that cannot run here (Case::unsupported_reason()), without running it; nothing where it can, or
-  /// where only run() can tell.
+  /// Returns the record of a case that cannot run here (Case::unsupported_reason()) without running it; nullopt if it
+  /// can run, or if only run() can tell.
   [[nodiscard]] virtual std::optional<Record> refusal(const CaseId& /*id*/, const StopRequested& /*stop*/) {
     return std::nullopt;
   }
   /// Makes the next case run in a process that has measured nothing before.
-  /// @throws  std::logic_error  where cases run in this process
+  /// @throws  std::logic_error  if cases run in this process
   virtual void renew_process() = 0;
-  /// Starts the process that renew_process() will need, as far as that disturbs no case.
+  /// Starts the process that renew_process() will need, as far as this does not disturb a running case.
   virtual void prepare_process() {}
 };
 
-/// The record of a case without a time.
+/// Returns the record of a case that failed without a time.
 [[nodiscard]] inline Record failed_record(const CaseId& id, Status status, const std::string& reason) {
   Record record;
   record.id = id;

@@ -1,4 +1,4 @@
-// Runs cases in children of this program, which may crash or hang alone.
+// Runs cases in child processes, which may crash or hang alone.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace tbench::bench {
 
-/// Runs cases in children of this program's own executable, started with the same arguments. A case for which a child
-/// is started that is not as the first one (another build, GPU or version of a library) throws std::runtime_error.
+/// Makes a runner whose children run this program's own executable with the same arguments. run() throws
+/// std::runtime_error if a child differs from the first child (another build, GPU or version of a library).
 [[nodiscard]] std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options,
                                                                  std::vector<std::string> arguments);
 

@@ -1,4 +1,4 @@
-// Runs cases in this process: a worker, or the program itself with --tb_isolate=none.
+// Runs cases in this process: in a worker, or in the program itself with --tb_isolate=none.
 #pragma once
 
 #include <memory>
@@ -24,21 +24,22 @@ class RankMeasurement;
 
 class LocalRunner final : public CaseRunner {
  public:
-  /// @throws  UsageError  for --tb_device=cuda without a GPU, as refuse_gpu_options, --tb_memory_limit above the GPU's
-  ///                      memory, --tb_require_exclusive beside other processes
+  /// Collects the environment and makes the instruments.
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, for --tb_memory_limit above the GPU's memory, for
+  /// --tb_require_exclusive if other processes use the GPU, and as refuse_gpu_options()
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }
   std::vector<Record> run(const CaseId& id, const ProgressCallback& activity, const StopRequested& stop) override;
   std::optional<Record> refusal(const CaseId& id, const StopRequested& stop) override;
   void renew_process() override;
-  /// Whether the process can measure another case: a CUDA context that a kernel has poisoned cannot.
+  /// Whether the process can measure another case; false if a kernel has corrupted the CUDA context.
   [[nodiscard]] bool is_fit() const;
 
  private:
   [[nodiscard]] std::unique_ptr<Case> make_case(const CaseId& id, RankMeasurement* ranks) const;
   [[nodiscard]] measure::SamplerOptions sampler_of(const CaseId& id);
-  /// @param ranks  null: this process by itself
+  /// @param ranks  the part of this rank; null for a single process
   [[nodiscard]] std::vector<Record> measure(const CaseId& id, const ProgressCallback& activity,
                                             const StopRequested& stop, RankMeasurement* ranks);
 

@@ -1,5 +1,5 @@
-// --tb_plugin: what the program does about shared libraries and packages of the user's own. The parent never loads one:
-// a child process describes them to it, and workers load one when they come to its first case.
+// --tb_plugin: the user's own shared libraries and packages. The parent process never loads a plug-in: a child process
+// describes it, and a worker loads it at the first of its cases.
 #pragma once
 
 #include <string>
@@ -18,38 +18,40 @@ class PluginDescriber {
  public:
   explicit PluginDescriber(const Options& options);
 
-  /// @throws  UsageError  as describe_plugins
+  /// Loads a plug-in and returns its description.
+  /// @throws  UsageError  as describe_plugins()
   [[nodiscard]] model::Plugin describe(const std::string& path);
-  /// Returns the PyTorch and the machine that packages have to be made for.
-  /// @param path  of the plug-in that asks, for messages
+  /// Returns the PyTorch and the machine for which packages have to be made.
+  /// @param path  plug-in that asks, for messages
   [[nodiscard]] model::PackageOrigin origin(const std::string& path);
 
  private:
   process::Supervisor child_;
 };
 
-/// The plug-ins of the command line, loaded by a child process; a function in Python is only named: nothing is exported
-/// before it is known which cases it has (bench/author/exports.hpp). In a worker, as its parent has described them.
-/// @throws  UsageError  in one line, naming the plug-in: one that ends or hangs the process that loads it, or is wrong
-///                      in one of the ways that model::describe_plugin() finds
+/// Returns the plug-ins of the command line, which a child process has loaded. Python functions are only named, because
+/// they are exported once their cases are known (bench/author/exports.hpp). A worker returns its parent's descriptions.
+/// @throws  UsageError  in one line, naming the plug-in, if it ends or hangs the process that loads it, or is invalid
+///          in a
+/// way that model::describe_plugin() detects
 [[nodiscard]] std::vector<model::Plugin> describe_plugins(const Options& options);
 
-/// Adds them to the families' implementations: before the families are made.
-/// @throws  UsageError  for a name that is taken
+/// Adds the plug-ins to the families' implementations. Call it before the families are made.
+/// @throws  UsageError  if a name is already taken
 void add_plugins(const std::vector<model::Plugin>& plugins, const Options& options);
 
-/// The plug-ins as Options::described_plugins has them.
+/// Returns the plug-ins as the text of Options::described_plugins.
 [[nodiscard]] std::string to_text(const std::vector<model::Plugin>& plugins);
 
-/// The child's side of describe_plugins(): answers requests until the parent closes the pipe.
+/// Serves as the child of describe_plugins(): answers requests until the parent closes the pipe.
 /// @return  exit status
 int run_plugin_describer(const Options& options);
 
-/// Notes file and digest of each plug-in among the versions: another build of a plug-in is
-/// another version, for --tb_resume and `tbench diff`.
+/// Adds file and digest of each plug-in to the versions: for --tb_resume and `tbench diff`, another build of a plug-in
+/// counts as another version.
 void add_plugin_versions(Environment& environment, const std::vector<model::Plugin>& plugins);
 
-/// A plug-in's case above the ceiling of this GPU is no result: `incorrect`, with the share.
+/// Marks a plug-in's record above the ceiling of this GPU as `incorrect`, with the share in the reason.
 void refuse_above_ceiling(Record& record);
 
 }  // namespace tbench::bench

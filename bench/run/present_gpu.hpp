@@ -1,4 +1,4 @@
-// Whether there is a GPU to measure: what the driver says, and what CUDA makes of it; and what is refused without one.
+// Whether there is a GPU to measure, according to the driver and to CUDA, and which options are refused without a GPU.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,31 @@
 
 namespace tbench::bench {
 
-/// The model of the GPU to choose the standard suite for; nothing without one. Asks the driver's management library,
+/// Returns the GPU model for which the suite is chosen; nullopt without a GPU. Asks the driver's management library,
 /// which neither makes a CUDA context nor wakes a GPU.
 [[nodiscard]] std::optional<std::string> present_gpu();
 
-/// To be called where CUDA may be initialised.
-/// @throws  UsageError  where the driver sees a GPU and CUDA does not, with CUDA's own error
+/// Refuses a GPU that CUDA cannot use. Initialises CUDA: call it only where that is allowed.
+/// @throws  UsageError  with CUDA's own error, if the driver sees a GPU and CUDA does not
 void refuse_gpu_without_cuda();
 
-/// Calls that in another process, for one that never initialises CUDA.
-/// @return  false where it refused, on stderr
+/// Calls refuse_gpu_without_cuda() in a child process, for a process that must not initialise CUDA.
+/// @return  false if the child refused the GPU, with the reason on stderr
 [[nodiscard]] bool another_process_can_use_gpu();
 
-/// The error for --tb_device=cuda without a GPU.
+/// Returns the error for --tb_device=cuda without a GPU.
 [[nodiscard]] UsageError no_cuda_device();
 
-/// Refuses options for cases that run on the CPU.
-/// @throws  UsageError  for a flag that only a GPU can serve: --tb_l2, --tb_trace=on or what implies it,
-///                      --tb_memory_limit
+/// Refuses options that need a GPU, for cases that run on the CPU.
+/// @throws  UsageError  for --tb_l2, --tb_memory_limit, and --tb_trace=on or an option that implies it
 void refuse_gpu_options(const Options& options);
 
 /// Whether the cases run on a GPU.
-/// @throws  UsageError  for --tb_device=cuda without a GPU; as refuse_gpu_without_cuda()
+/// @throws  UsageError  for --tb_device=cuda without a GPU, and as refuse_gpu_without_cuda()
 [[nodiscard]] bool choose_gpu(DeviceChoice choice);
 
-/// @throws  UsageError  for --tb_require_exclusive where other processes use the GPU, or the driver does not tell
+/// Checks --tb_require_exclusive.
+/// @throws  UsageError  if other processes use the GPU, or if the driver does not report them
 void check_exclusive(const Options& options, const Environment& environment);
 
 }  // namespace tbench::bench

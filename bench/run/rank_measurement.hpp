@@ -1,4 +1,4 @@
-// A worker's part of a case that all ranks run together: the group of them, and the timer on which they agree.
+// A worker's part of a case that all ranks run together: the group of ranks, and the timer on which they agree.
 #pragma once
 
 #include <atomic>
@@ -21,20 +21,22 @@ namespace tbench::bench {
 
 class RankMeasurement {
  public:
-  /// Waits for the other ranks' workers. While this one then waits for another that hangs, and cannot give up because
-  /// it waits in the driver, it says so by `activity`: it gives a sign of life, and the rank that hangs does not.
-  /// @param timeout  after which a supervisor gives its worker up. Who waits for another rank gives up after half of
-  ///                 that: it then tells so in time, and the rank that hangs is the one that does not.
-  /// @param activity  is called in another thread, too; outlives the measurement
-  /// @throws         std::runtime_error  if they do not come
+  /// Waits for the other ranks' workers. If another rank hangs, this worker waits in the driver and cannot give up. It
+  /// then reports this through `activity`, as a sign of life, which the hanging rank does not give.
+  /// @param timeout   time after which a supervisor gives up on its worker. A worker gives up waiting for another rank
+  ///                  after
+  /// half of it, early enough to report this before its own supervisor gives up.
+  /// @param activity  also called on another thread; outlives this object
+  /// @throws          std::runtime_error  if the other workers do not come
   RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own,
                   const measure::ProgressCallback& activity);
 
   [[nodiscard]] ranks::Group& group() { return group_; }
   [[nodiscard]] measure::Timer& timer() { return timer_; }
-  /// Clocks are read in each rank by itself, and would make each decide by itself: nobody reads them.
+  /// Returns a monitor without readings: each rank would read its own clocks and base its own decisions on them.
   [[nodiscard]] measure::ClockMonitor& monitor() { return monitor_; }
-  /// Labels what failed because of another rank. To leave a group in which one hangs may take long: says so.
+  /// Labels the records that failed because of another rank. Reports an activity first, because leaving a group with a
+  /// hanging rank may take long.
   void mark_consequences(std::vector<Record>& records) const;
 
  private:
@@ -46,16 +48,16 @@ class RankMeasurement {
   ranks::Group group_;
   measure::AgreedTimer timer_;
   measure::NoClockMonitor monitor_;
-  StallWatchdog watch_;  // the last: its thread reads the others
+  StallWatchdog watch_;  // last member, because its thread reads the others
 };
 
-/// The records of a case to which the other ranks did not come.
+/// Returns the record of a case for which the other ranks did not come.
 [[nodiscard]] std::vector<Record> lost_record(const CaseId& id, const std::string& reason);
 
-/// A rank that cannot be traced would go on without the steps that the others then make: start() throws on all ranks
-/// if it does on one.
-/// @param own     traces this rank
-/// @param gather  of all ranks
+/// Makes a tracer that runs on all ranks or on none: start() throws on all ranks if it fails on one. Otherwise a rank
+/// that cannot be traced would continue without the steps that the other ranks then run.
+/// @param own     tracer of this rank
+/// @param gather  collects from all ranks
 [[nodiscard]] std::unique_ptr<measure::StepTracer> make_agreed_tracer(std::unique_ptr<measure::StepTracer> own,
                                                                       measure::Gather gather);
 

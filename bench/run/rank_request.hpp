@@ -1,5 +1,5 @@
-// The messages between the ranks of a run, and their evaluation: whether the ranks can run together at all, and how a
-// case ended that every rank has seen from its side. Pure functions; Rendezvous carries the texts.
+// The messages between the ranks of a run, and their evaluation: whether the ranks can run together, and how a case
+// ended in view of every rank's records. All are pure functions; Rendezvous transports the texts.
 #pragma once
 
 #include <optional>
@@ -12,36 +12,37 @@
 
 namespace tbench::bench {
 
-/// How a rank introduces itself to the others, before any work.
+/// A rank's introduction to the others, before any work.
 struct RankHello {
-  std::string refusal{};                     // why it cannot take part; empty: it can
-  std::vector<std::string> arguments{};      // its command line
-  std::optional<Environment> environment{};  // of its worker; absent: it has refused
+  std::string refusal{};                     // why this rank cannot take part; empty: it can
+  std::vector<std::string> arguments{};      // command line
+  std::optional<Environment> environment{};  // environment of its worker; absent if it has refused
 };
 
 [[nodiscard]] std::string to_text(const RankHello& hello);
-/// @throws  std::runtime_error  for what another version of the program has written
+/// @throws  std::runtime_error  for a text that another version of the program has written
 [[nodiscard]] RankHello rank_hello_from(const std::string& text);
 
-/// Why ranks must not run together: one has refused; another build, GPU or command line than rank 0 has; one GPU twice.
-/// Nothing if they may.
-/// @param ranks  in their order
+/// Returns why the ranks must not run together: a rank has refused, differs from rank 0 in build, GPU or command line,
+/// or shares a GPU with another rank. Returns nullopt if they may.
+/// @param ranks  introductions in rank order
 [[nodiscard]] std::optional<std::string> disagreement(std::span<const RankHello> ranks);
 
 /// The request of rank 0 to the others: to run the next case, or to end.
 struct RankRequest {
-  std::string name{};  // of the case; empty: the run is over
-  bool needs_fresh{};  // in workers that have measured nothing before
+  std::string name{};  // name of the case; empty: the run is over
+  bool needs_fresh{};  // whether it needs workers that have measured nothing before
   bool operator==(const RankRequest&) const = default;
 };
 
 [[nodiscard]] std::string to_text(const RankRequest& call);
 [[nodiscard]] RankRequest rank_request_from(const std::string& text);
 
-/// The label of a record whose case failed because another rank did not take part any more.
+/// The label of a record whose case failed because another rank no longer took part.
 inline constexpr const char* kLostRanks = "lost_ranks";
 
-/// The records that a rank has of a case, one per repetition; none if its worker was ended because of another rank.
+/// Converts a rank's records of a case, one per repetition, to text; no records if its worker was ended because of
+/// another rank.
 [[nodiscard]] std::string to_text(std::span<const Record> records);
 [[nodiscard]] std::vector<Record> records_from(const std::string& text, const std::string& name);
 

@@ -1,5 +1,5 @@
-// The supervisors of all ranks, as one of them sees them: how they introduce themselves, how rank 0 calls the rounds (a
-// case each) and hears how they went, and how all learn that a round is lost.
+// The rendezvous of the ranks' supervisors, from the side of one of them: how they introduce themselves, how rank 0
+// calls the rounds (one case each) and collects the reports, and how all ranks learn that a round is lost.
 #pragma once
 
 #include <chrono>
@@ -16,54 +16,54 @@
 
 namespace tbench::bench {
 
-/// Opens the store of the ranks; a test's is of its own.
+/// Opens the store that the ranks share. Tests open their own.
 using OpenStore = std::function<std::unique_ptr<ranks::Store>(const ranks::Waiting&)>;
 
 /// How a rank waits for the others.
 struct Patience {
-  Seconds limit;                                      // for what they have to say soon
+  Seconds limit;                                      // longest wait for an answer that is due soon
   std::function<bool()> stop;                         // whether the user asked to stop
-  std::function<void(const std::string& line)> tell;  // what is waited for, if it takes long
-  Seconds quiet{10.0};                                // that a wait may take before it is told
+  std::function<void(const std::string& line)> tell;  // prints a line about a long wait
+  Seconds quiet{10.0};                                // duration after which a wait is long
 };
 
 class Rendezvous {
  public:
-  /// Opens nothing yet.
+  /// Stores the arguments; opens nothing yet.
   Rendezvous(const ranks::Launch& launch, OpenStore open, Patience patience);
-  /// Lets the others go: rank 0 ends the run, and waits for those that need its store.
+  /// Releases the other ranks: rank 0 ends the run and waits for the ranks that still need its store.
   ~Rendezvous();
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
   [[nodiscard]] const ranks::Launch& launch() const { return launch_; }
   [[nodiscard]] bool is_coordinator() const { return launch_.rank == 0; }
-  /// Whether the others know of this rank, by meet() or refuse().
+  /// Whether this rank has introduced itself to the others, by meet() or refuse().
   [[nodiscard]] bool is_introduced() const { return is_introduced_; }
 
-  /// Introduces this rank, and waits for all others to. After some time one line says for whom: of rank 0, or where
-  /// that is the one that is waited for.
-  /// @return  false if the user asked to stop first, here or rank 0
+  /// Introduces this rank and waits for all others. After some time one line names the ranks that are missing: rank 0
+  /// prints it, or this rank if rank 0 itself is missing.
+  /// @return  false if the user stopped this rank or rank 0 first
   /// @throws  UsageError          on every rank alike, if they must not run together
   /// @throws  std::runtime_error  naming the ranks that do not come
   [[nodiscard]] bool meet(const RankHello& own);
-  /// Tells the others that this rank does not take part, or that it has seen why nobody can.
-  /// @return  whether this rank has to tell the user: rank 0 does it for all, if it can be reached
+  /// Tells the other ranks that this rank does not take part, or why nobody can.
+  /// @return  whether this rank has to tell the user; rank 0 does so for all ranks if it can be reached
   [[nodiscard]] bool refuse(const std::string& why) noexcept;
 
-  /// Rank 0: begins the next round.
+  /// Begins the next round. For rank 0.
   void call(const RankRequest& call);
-  /// The others: waits for the next round. One without a name where `stop` became true first.
+  /// Waits for the next round. Returns a request without a name if `stop` became true first. For the other ranks.
   [[nodiscard]] RankRequest next_call(const std::function<bool()>& stop);
-  /// Whether the round is lost, for whatever rank.
+  /// Whether any rank has lost the round.
   [[nodiscard]] bool is_lost();
-  /// Loses the round for all.
+  /// Declares the round lost for all ranks.
   void lose();
-  /// The others: how the round went here.
+  /// Reports this rank's records of the round. For the other ranks.
   void report(std::span<const Record> records);
-  /// Rank 0: how the round went for `rank`, once it says so.
-  /// @param waiting  called while it does not
-  /// @throws         std::runtime_error  naming the rank, if it does not within `limit`
+  /// Waits for the report of `rank` on the round and returns its records. For rank 0.
+  /// @param waiting  called repeatedly while there is no report
+  /// @throws         std::runtime_error  naming the rank, if it does not report within `limit`
   [[nodiscard]] std::vector<Record> report_of(int rank, const std::string& name, Seconds limit,
                                               const std::function<void()>& waiting);
 
@@ -80,16 +80,16 @@ class Rendezvous {
   OpenStore open_;
   Patience patience_;
   std::unique_ptr<ranks::Store> store_;
-  std::string unreachable_;  // why there is no store; empty: there is, or nobody has tried
+  std::string unreachable_;  // why there is no store; empty if there is one, or if it was not opened yet
   std::chrono::steady_clock::time_point waits_since_;
-  std::string told_;    // of a wait
-  std::string errand_;  // a sentence of what the wait is to tell the others; empty: that this rank is there
+  std::string told_;    // the wait that was last told to the user
+  std::string errand_;  // sentence that the wait is to tell the other ranks; empty: that this rank is there
   std::int64_t round_{};
   bool is_introduced_{};
   bool is_over_{};
 };
 
-/// The name, among the groups that the ranks make, of the one that measures the round that is called now.
+/// Returns the name of the ranks' group that measures the current round.
 [[nodiscard]] std::string group_of_round(ranks::Store& store);
 
 }  // namespace tbench::bench

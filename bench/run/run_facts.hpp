@@ -1,4 +1,4 @@
-// The facts about its run in a results file: the machine and the command line.
+// The facts about a run in its results file: the machine and the command line.
 #pragma once
 
 #include <map>
@@ -14,21 +14,22 @@
 
 namespace tbench::bench {
 
+/// Collects the environment of the run.
 /// @param on_gpu         whether the cases run on the current CUDA device
-/// @param clock_policy   what the user says about the clocks; recorded as it is
+/// @param clock_policy   the user's description of the clock settings, recorded unchanged
 [[nodiscard]] Environment collect_environment(bool on_gpu, const std::string& clock_policy);
 
 /// Returns the environment without the GPU's UUID, the only field that identifies this machine.
 [[nodiscard]] Environment without_identity(Environment environment);
 
-/// Reads what Google Benchmark tells about this machine, as it is now.
-/// @param executable  as it was called
+/// Reads Google Benchmark's facts about this machine and its current state.
+/// @param executable  program name as the user called it
 [[nodiscard]] results::HostFacts read_host_facts(std::string executable);
 
-/// Options by name, as text, defaults included: suite or study, filter, seed, repetitions, times. The user's axes as
-/// `axis.FAMILY.KEY` and sizes as `size.NAME`, from which `tbench report --study` knows what the study was changed to.
-/// A shard also has its index and how many cases are shared out, from which `tbench merge` knows what is missing.
-/// @param regimes  of the selected cases: each has its own times
+/// Returns the options by name, as text, including defaults: suite or study, filter, seed, repetitions, times. The
+/// user's axes are `axis.FAMILY.KEY` and sizes `size.NAME`; `tbench report --study` reads from them how the study was
+/// changed. A shard also has its index and the number of shared cases, from which `tbench merge` finds missing ones.
+/// @param regimes  regimes of the selected cases, each of which has its own times
 [[nodiscard]] std::map<std::string, std::string> recorded_options(const Options& options, const Selection& selection,
                                                                   const std::set<Regime>& regimes, bool on_gpu);
 

@@ -7,8 +7,8 @@
 
 namespace tbench::bench {
 
-/// The limits of warm-up and sampling that the options ask for.
-/// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else
+/// Returns the limits of warm-up and sampling for a regime.
+/// @param suite  the smoke suite shortens both, because it only checks that cases run
 [[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime);
 
 }  // namespace tbench::bench

@@ -1,5 +1,5 @@
-// Tells a rank that waits for another one from the one that hangs. On a GPU both stand still in the same way: the one
-// that waits does so in the driver, for a collective operation that nobody but its supervisor ends.
+// Distinguishes a rank that waits for another rank from the rank that hangs. On a GPU neither makes progress: the
+// waiting rank is blocked in the driver, in a collective operation that only its supervisor can end.
 #pragma once
 
 #include <condition_variable>
@@ -15,26 +15,27 @@
 
 namespace tbench::bench {
 
-/// How far a rank has come: equal at the same point of every rank's program, and never less later on.
+/// A rank's progress: equal at the same point of every rank's program, and never decreasing.
 using Position = std::function<std::int64_t()>;
 
 struct StallOptions {
-  std::string group;  // of the ranks, the same for all of them and for no other case
+  std::string group;  // name of the ranks' group: equal for all its ranks, and different for every case
   int rank{};
   int size{};
-  Seconds limit;  // so long a rank has not moved when it stands still; the others then have half as long to say so
+  Seconds
+      limit;  // time without progress after which a rank counts as stalled; the others then have half of it to report
 };
 
-/// Finds the rank that stands still: each rank leaves its position to the others, and waits for them if one of them is
-/// behind, or does not even say where it is.
+/// Finds the rank that hangs: a stalled rank writes its position to the store. It waits for another rank if that rank's
+/// position is behind or missing.
 class StallCheck {
  public:
-  /// @param store  outlives the check
+  /// @param store  store that outlives the check
   StallCheck(StallOptions options, Position position, ranks::Store& store);
 
-  /// To be called again and again.
-  /// @return  whether this rank waits for another one: true once, for as long as it does not move
-  /// @throws  as the store
+  /// Updates the state; call it periodically.
+  /// @return  whether this rank waits for another rank: true only once per stall
+  /// @throws  the exceptions of the store
   [[nodiscard]] bool waits_for_another(Seconds now);
 
  private:
@@ -51,12 +52,12 @@ class StallCheck {
   Seconds since_{};
 };
 
-/// The check, in a thread of its own.
+/// Runs a StallCheck in its own thread.
 class StallWatchdog {
  public:
-  /// @param position  is called in that thread
-  /// @param open      opens the store, in that thread; without one nothing is watched
-  /// @param waits     is called there, once each time that this rank waits for another one
+  /// @param position  progress of this rank; called in that thread
+  /// @param open      opens the store in that thread; if it returns null, nothing is watched
+  /// @param waits     called in that thread, once each time that this rank waits for another
   StallWatchdog(StallOptions options, Position position, std::function<std::unique_ptr<ranks::Store>()> open,
                 std::function<void()> waits);
   ~StallWatchdog();

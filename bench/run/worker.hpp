@@ -1,5 +1,5 @@
-// The child's side of child_runner: measures the cases that its parent asks for. And the requests and messages on which
-// both sides agree.
+// The child's side of child_runner: measures the cases that its parent requests. Also the form of the requests and
+// messages between the two.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace tbench::bench {
 
-/// The prefix of a case's name in a request that asks whether the case can run: the answer is its refusal, or no
-/// record.
+/// The prefix of a request that only asks whether the case named after it can run. The answer is the case's refusal, or
+/// no record if it can.
 inline constexpr std::string_view kQuestion = "can run? ";
 
-/// Bytes that a child's message may have: a mebibyte for each record, and what the user has asked for of samples.
+/// Returns the largest size of a child's message in bytes: 1 MiB per record, and room for the samples that the user
+/// requested.
 [[nodiscard]] std::uint64_t max_message_bytes(const Options& options);
 
-/// Serves requests until the parent closes the pipe, or a case has poisoned the CUDA context.
+/// Serves requests until the parent closes the pipe or a case has corrupted the CUDA context.
 /// @return  exit status
 int run_worker(std::vector<Family> families, const Options& options);
 

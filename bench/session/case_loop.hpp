@@ -1,5 +1,5 @@
-// The cases of a run, one after the other through Google Benchmark: each is measured, compared with its ceiling,
-// shown and kept.
+// Runs the cases of a run one after the other through Google Benchmark: each is measured, compared with its ceiling,
+// printed and stored.
 #pragma once
 
 #include <chrono>
@@ -16,18 +16,18 @@
 
 namespace tbench::bench {
 
-/// The facts by which a run plans its time.
+/// The data by which a run plans its time.
 struct RunTime {
   std::chrono::steady_clock::time_point program_began;
-  const RunDurations* durations{};   // of where the cases run; null: none are known
-  std::vector<std::string> command;  // program and arguments, for who goes on with it
+  const RunDurations* durations{};   // durations for the device of the cases; null if unknown
+  std::vector<std::string> command;  // program and arguments, for the hint on how to resume
 };
 
-/// Runs the planned cases and shows them as they finish. Where --tb_stop_after leaves no time for the next one,
-/// requests a stop, and says how many are left.
-/// @param ceilings  null: nothing is compared with ceilings
+/// Runs the planned cases and prints each as it finishes. If --tb_stop_after leaves no time for the next case, requests
+/// a stop and prints how many cases are left.
+/// @param ceilings  null: records are not compared with ceilings
 /// @param writer    null: no results file
-/// @return          their records
+/// @return          records of the cases
 [[nodiscard]] std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
                                             const Options& options, results::ResultWriter* writer, const RunTime& time);
 

@@ -1,4 +1,4 @@
-// The results file of a run: the right to write it, and what an earlier run left there.
+// The results file of a run: the lock for writing it, and the records of an earlier run in it.
 #pragma once
 
 #include <map>
@@ -11,22 +11,25 @@
 
 namespace tbench::bench {
 
-/// The right to write --benchmark_out, and what an earlier run left there, for --tb_resume.
+/// The lock on the file of --benchmark_out, and its earlier contents for --tb_resume.
 struct Output {
   results::OutputLock lock;
   std::optional<results::ResultFile> earlier;
 };
 
-/// @return  nothing without --benchmark_out
-/// @throws  UsageError  if it cannot be written, or another process is writing it; or for an unfinished run, which
-///                      would be overwritten, without --tb_resume
+/// Locks the results file and reads its earlier contents.
+/// @return  nullopt without --benchmark_out
+/// @throws  UsageError  if the file cannot be written, if another process is writing it, or if it holds an unfinished
+///          run,
+/// which would be overwritten without --tb_resume
 [[nodiscard]] std::optional<Output> take_output(const Options& options);
 
-/// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
-/// verified as often, traced or not, in as much memory; and they are of one shard.
-/// @param now  the options of this run, as the file records them
-/// @throws     UsageError  if `earlier` was started with another number or plant, or another --tb_verify or --tb_trace,
-///                         --tb_memory_limit, --tb_shard; if the shard is of another selection, or by other durations
+/// Checks that a resumed run measures as before. All records of a file are taken in the same number of processes, with
+/// the same plant, verification, tracing and memory limit, and from one shard.
+/// @param now  options of this run, as the file records them
+/// @throws     UsageError  if `earlier` has another number of processes, plant, --tb_verify, --tb_trace,
+///             --tb_memory_limit
+/// or --tb_shard, or if its shard comes from another selection or other durations
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now);
 

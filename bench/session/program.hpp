@@ -1,5 +1,5 @@
-// Everything behind `main` of transformer_bench: reads the command line, then runs as a whole run, as one of its ranks,
-// or as a child process of a run or a rank.
+// The whole of transformer_bench after main(): reads the command line, then runs as a single process, as one of several
+// ranks, or as a child process of a run or a rank.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace tbench::bench {
 
-/// Everything behind `main`: parses, lists, works or serves as a child; turns errors into a line on stderr and an exit
-/// status.
-/// @param make_families  given the user's model sizes
+/// Runs the program: parses the command line, then lists, measures or serves as a child. Turns errors into a line on
+/// stderr and an exit status.
+/// @param make_families  makes the families, given the user's model sizes
 int run_program(int argc, const char* const* argv,
                 const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families);
 

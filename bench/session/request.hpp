@@ -1,5 +1,5 @@
-// The cases that a command line asks for, and the durations by which they are planned: everything that is known, and
-// refused, before a process is started.
+// The cases that a command line asks for, and their durations: everything that can be determined, and refused, before a
+// process starts.
 #pragma once
 
 #include <chrono>
@@ -20,38 +20,38 @@
 
 namespace tbench::bench {
 
-/// How the program was called, and when.
+/// The user's call of the program, and its time.
 struct Call {
-  std::vector<std::string> words;                       // program and arguments, as the user gave them
+  std::vector<std::string> words;                       // program and arguments as the user gave them
   std::vector<std::string> arguments;                   // for child processes, without the program's name
-  std::chrono::steady_clock::time_point program_began;  // what --tb_stop_after counts from
+  std::chrono::steady_clock::time_point program_began;  // time from which --tb_stop_after counts
 };
 
 struct Request {
   const std::vector<Family>& families;
   Options options;
   Call call;
-  Rendezvous* ranks{};  // of all ranks, of which the coordinator alone prints and writes; null: one process
-  std::optional<std::string> gpu{};  // the model that the cases run on; absent: they run on the CPU
+  Rendezvous* ranks{};  // the other ranks; only the coordinator prints and writes; null for a single process
+  std::optional<std::string> gpu{};  // GPU model that runs the cases; absent if they run on the CPU
   Selection selection;
   std::optional<RunDurations> durations{};
-  std::optional<Places> places{};   // of the shard, where durations decide
-  std::vector<CaseId> own_cases{};  // of the shard
+  std::optional<Places> places{};   // places of the shard if durations decide
+  std::vector<CaseId> own_cases{};  // cases of the shard
   std::set<std::string> families_needing_new_process{};
 
   /// Whether this process selects, prints and writes.
   [[nodiscard]] bool is_coordinator() const { return ranks == nullptr || ranks->is_coordinator(); }
-  /// The durations of where the cases run; null: none are known. A table of a GPU says nothing of a CPU, unless the
-  /// user gave it, or the cases are only listed.
+  /// Returns the durations for the device that runs the cases; null if unknown. A GPU's table does not apply to a CPU,
+  /// unless the user gave the table or the cases are only listed.
   [[nodiscard]] const RunDurations* durations_here() const;
   [[nodiscard]] bool runs_ceilings(bool on_gpu) const;
 };
 
-/// Resolves the command line to a request. Says on stderr if the table of --tb_durations is of another GPU.
-/// @param families  outlives the request, as `ranks` does
-/// @param gpu       the model present; absent: none, or not to be used
-/// @throws          UsageError  for all that can be refused before a process starts; of a list (--benchmark_list_tests)
-///                              only that no case is selected
+/// Resolves the command line to a request. Prints a note on stderr if the table of --tb_durations is of another GPU.
+/// @param families  families that outlive the request; so must `ranks`
+/// @param gpu       the GPU model present; nullopt if there is none, or if it is not used
+/// @throws          UsageError  for every error that can be found before a process starts; with --benchmark_list_tests
+/// only if no case is selected
 [[nodiscard]] Request resolve(const std::vector<Family>& families, const Options& options, Call call, Rendezvous* ranks,
                               const std::optional<std::string>& gpu);
 
@@ -60,8 +60,7 @@ struct Request {
 /// @param finished  records of an earlier run
 [[nodiscard]] PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished);
 
-/// Prints the names of the cases on stdout, alone, so that pipes see nothing else, and what they take together on
-/// stderr.
+/// Prints only the names of the cases on stdout, for use in pipes, and their total duration on stderr.
 void list_cases(const Request& request);
 
 [[nodiscard]] std::set<std::string> names_of(std::span<const CaseId> cases);

@@ -1,4 +1,4 @@
-// How a run gets on: the progress line with the time that is left, and where --tb_stop_after ends it.
+// The progress of a run: the progress line with the remaining time, and the limit of --tb_stop_after.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace tbench::bench {
 
 class RunProgress {
  public:
-  /// Shows on stderr if that is a terminal, else nothing.
-  /// @param times  of the cases; null: nothing is known of them
+  /// Shows progress on stderr if it is a terminal.
+  /// @param times  expected times of the cases; null if unknown
   RunProgress(std::size_t case_count, ExpectedTimes* times);
 
   void begin_case(std::size_t index, const std::string& name);
@@ -34,24 +34,24 @@ class RunProgress {
   render::ProgressLine line_;
   render::Progress shown_;
   ExpectedTimes* times_;
-  std::optional<std::size_t> running_;  // its place in the plan
+  std::optional<std::size_t> running_;  // position in the plan
   Seconds running_since_;
   std::chrono::steady_clock::time_point began_;
   std::chrono::steady_clock::time_point last_shown_;
 };
 
-/// --tb_stop_after.
+/// The limit of --tb_stop_after.
 class TimeLimit {
  public:
-  /// @param times  as has_time_for; outlives it
+  /// @param times  as in has_time_for(); outlives this object
   TimeLimit(std::optional<Seconds> stop_after, const ExpectedTimes* times,
             std::chrono::steady_clock::time_point program_began)
       : stop_after_{stop_after}, times_{times}, program_began_{program_began} {}
 
   /// Requests a stop if there is no time for the case.
-  /// @return  whether there is
+  /// @return  whether there is time
   bool allows(std::size_t index);
-  /// The first case that there was no time for, by its place in the plan.
+  /// Returns the position in the plan of the first case for which there was no time.
   [[nodiscard]] std::optional<std::size_t> stopped_at() const { return stopped_at_; }
 
  private:
@@ -62,8 +62,8 @@ class TimeLimit {
   std::optional<std::size_t> stopped_at_;
 };
 
-/// Says what --tb_stop_after has left for another run.
-/// @param command  program and arguments, for who goes on with it
+/// Prints how many cases --tb_stop_after has left for another run.
+/// @param command  program and arguments, for the hint on how to resume
 void tell_stop(const Options& options, std::size_t left, std::size_t count, std::span<const std::string> command);
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-// A run from its request to its exit status.
+// Runs a session, from the options to the exit status.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 namespace tbench::bench {
 
 /// Runs the selected cases of `families`.
-/// @param ranks  of which rank 0 alone selects, prints and writes; null: a process by itself
-/// @return  exit status: 0, 1 if a case is incorrect, timed out or crashed, 130 when interrupted
+/// @param ranks  the other ranks, of which only rank 0 selects, prints and writes; null for a single process
+/// @return  exit status: 0, 1 if a case is incorrect, timed out or crashed, 130 if interrupted
 /// @throws  UsageError  before any work
 int run_session(const std::vector<Family>& families, const Options& options, Call call, Rendezvous* ranks);
 
