@@ -27,14 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kToolSays = "export_kernel.py: ";
-/// Characters of a digest that name a package: 128 bits.
+/// The number of hexadecimal digits of a digest in a package's name: 128 bits.
 constexpr std::size_t kNamedDigits = 32;
 
-/// One package: where it is to be, and the tool that makes it.
+/// One package to export: its path, and the command that makes it.
 struct Export {
   std::string path;
   std::vector<std::string> command;  // without --out
-  std::string draft;                 // becomes `path` when it is whole
+  std::string draft;                 // moved to `path` when complete
   std::string log;
   std::unique_ptr<process::Command> running{};
 };
@@ -50,7 +50,7 @@ Exporter make_exporter(PluginDescriber& describer, const std::string& path) {
   return {.python = find_python(), .tool = *tool, .folder = package_cache(), .origin = describer.origin(path)};
 }
 
-/// `attention-SHA-torch2.11.0-sm90-bf16-heads1-head_dim64.pt2`
+/// Returns the file name of a package: `mine-attention-SHA-torch2.11.0-sm90-bf16-heads1-head_dim64.pt2`
 std::string package_name(const model::Plugin& plugin, const std::string& op, const PackageNeed& need,
                          const model::PackageOrigin& origin) {
   std::string fixed = need.fix;
@@ -74,7 +74,7 @@ Export planned_export(const model::Plugin& plugin, const PackageNeed& need, cons
   return {.path = path, .command = std::move(command), .draft = draft + ".pt2", .log = draft + ".log"};
 }
 
-/// The tool's own words; else its last line.
+/// Returns the tool's own error message, otherwise the last line of its log.
 std::string reason_in(const std::string& log) {
   std::ifstream file{log};
   std::string last;
@@ -93,7 +93,8 @@ void begin(Export& planned) {
   planned.running = std::make_unique<process::Command>(words, process::CommandOutput{log.get(), log.get()});
 }
 
-/// @throws  std::runtime_error  that says why there is no package
+/// Waits for an export and moves its package to the final path.
+/// @throws  std::runtime_error  with the reason if there is no package
 void finish(Export& planned) {
   const int status = planned.running->wait();
   planned.running.reset();
@@ -107,7 +108,7 @@ void finish(Export& planned) {
 }
 
 /// Runs the exports, half as many at a time as there are cores.
-/// @return  why the first that failed did; empty: none
+/// @return  reason of the first failure; empty if there is none
 std::string make_packages(std::vector<Export*> missing) {
   const std::size_t at_a_time = std::max(1U, std::thread::hardware_concurrency() / 2);
   std::string fault;
@@ -130,7 +131,8 @@ void say_start(const model::Plugin& plugin, std::size_t count, const std::string
              count == 1 ? "" : "s", count == 1 ? "s" : "", folder);
 }
 
-/// @throws  std::exception  that says why the function has no packages at all
+/// Exports the missing packages of a function, and adds all of its packages to the plug-in.
+/// @throws  std::exception  with the reason if the function cannot have packages at all
 void export_function(model::Plugin& plugin, std::span<const PackageNeed> needs, PluginDescriber& describer) {
   const Exporter exporter = make_exporter(describer, plugin.path);
   std::vector<Export> exports;

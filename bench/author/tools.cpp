@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the first of some paths, relative to this program's folder, that is a file.
+/// Returns the first of the paths, relative to this program's folder, that is a file; nullopt if none is.
 std::optional<std::string> first_file(std::initializer_list<const char*> paths) {
   const fs::path folder = fs::path{own_program()}.parent_path();
   for (const char* const path : paths) {
@@ -28,7 +28,7 @@ std::optional<std::string> first_file(std::initializer_list<const char*> paths) 
   return std::nullopt;
 }
 
-/// Returns the path of the LibTorch that this process has loaded; empty if it has none of its own file.
+/// Returns the path of the LibTorch that this process has loaded; empty if LibTorch is not a separate file.
 std::string loaded_libtorch() {
   std::ifstream maps{"/proc/self/maps"};
   for (std::string line; std::getline(maps, line);) {

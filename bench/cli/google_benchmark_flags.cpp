@@ -19,7 +19,7 @@ constexpr const char* kContext = "--benchmark_context";
 constexpr const char* kColor = "--benchmark_color";
 
 struct Refusal {
-  std::set<std::string> harmless;  // values that ask for what the program does anyway
+  std::set<std::string> harmless;  // values that ask for the program's usual behaviour
   const char* why;
 };
 
@@ -52,7 +52,7 @@ Flag flag_of(const std::string& word) {
   return {.name = word.substr(0, equals), .value = word.substr(equals + 1), .has_value = true};
 }
 
-/// A comma begins another entry where a key and a value follow it; else it belongs to the value.
+/// Splits entries at those commas that are followed by a key and a value; other commas belong to the value.
 void add_context(Words& words, const std::string& entries) {
   std::string entry;
   for (const std::string& part : split(entries, ',')) {

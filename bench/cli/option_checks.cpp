@@ -16,13 +16,13 @@
 namespace tbench::bench {
 namespace {
 
-/// A check without a description: --help says in words what an option takes.
+/// Makes a check without a description, because the text of --help describes the values of an option.
 template <class Check>
 CLI::Validator validator(Check check) {
   return CLI::Validator{std::function<std::string(std::string&)>{std::move(check)}, ""};
 }
 
-/// Nothing unless all of `digits` is one.
+/// Parses a finite number; nullopt unless all of `digits` is the number.
 std::optional<double> finite_number(std::string_view digits) {
   double value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

@@ -279,8 +279,8 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
       ->group("");
 }
 
-/// Refuses options that plug-ins rule out: the check of a plug-in's launches needs both verifications, and stands
-/// between them in the cache.
+/// Refuses options that do not work with plug-ins: the check of a plug-in's launches needs both verifications, and its
+/// work between two launches replaces the contents of the cache.
 void check_with_plugins(const Options& options) {
   const auto refuse = [](const char* flag, const char* why) {
     throw UsageError{fmt::format("{}: not together with --tb_plugin: {}; leave one out", flag, why)};
@@ -317,7 +317,7 @@ void check_together(const Options& options) {
   if (options.isolation == Isolation::kNone) refuse_with("--tb_isolate=none", "that is one process; leave one out");
 }
 
-/// The study's protocol, as far as the user has not said otherwise.
+/// Applies the study's protocol to options that the user has not set.
 void apply_study(Options& options) {
   if (options.study.empty()) return;
   const studies::Study& study = studies::find_study(options.study, "--tb_study");
@@ -331,7 +331,7 @@ void apply_study(Options& options) {
   if (study.protocol.needs_trace) options.trace = true;
 }
 
-/// A page is made of a results file.
+/// Names the results file after the page of --tb_page if the user gave none, because a page is made from it.
 void give_page_results(Options& options) {
   constexpr std::string_view kEnding = ".html";
   if (options.page.empty() || !options.out.empty()) return;
@@ -365,7 +365,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--version", version, "Print the version and the commit")->group("Output");
   try {
     std::vector<std::string> words = in_own_spelling({argv + 1, argv + argc});
-    std::ranges::reverse(words);  // as CLI11 takes them
+    std::ranges::reverse(words);  // CLI11 expects reversed order
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     throw UsageError{error.what()};

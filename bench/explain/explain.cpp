@@ -21,7 +21,7 @@ constexpr std::string_view kHere = "here";
 constexpr std::size_t kMaxColumns = 100;
 constexpr std::size_t kLabelColumns = 13;
 
-/// SMs and shared memory per CTA: the datasheets and the CUDA C++ Programming Guide.
+/// Returns the devices with their SMs and shared memory per CTA (datasheets and CUDA C++ Programming Guide).
 const std::array<ExplainedDevice, 3>& known_devices() {
   const auto device = [](const char* name, int major, int num_sms, std::size_t shared_kib) {
     return ExplainedDevice{.name = name,
@@ -51,7 +51,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// A line "  label      text", continued below the text where it is too long.
+/// Formats a line "  label      text"; a text that is too long continues on lines below it.
 std::string line(std::string_view label, const std::string& text) {
   std::string all = fmt::format("  {:<{}}", label, kLabelColumns - 2);
   std::size_t column = kLabelColumns;
@@ -71,7 +71,7 @@ std::string line(std::string_view label, const std::string& text) {
   return all + '\n';
 }
 
-/// A case whose attention our kernels compute.
+/// The attention of a case that this project's kernels compute.
 struct OwnAttention {
   kernels::AttentionProblem problem;
   bool has_forward{}, has_backward{};
@@ -93,7 +93,7 @@ kernels::AttentionProblem problem_of(const CaseId& id, std::int64_t heads, std::
   return problem;
 }
 
-/// Nothing for cases of ATen, and of families without attention.
+/// Returns nullopt for cases of ATen, and of families without attention.
 std::optional<OwnAttention> own_attention(const CaseId& id, const std::vector<ModelSize>& sizes) {
   const std::string* const impl = id.find("impl");
   if (impl == nullptr || (*impl != "flash" && *impl != "fused")) return std::nullopt;
@@ -111,7 +111,7 @@ std::optional<OwnAttention> own_attention(const CaseId& id, const std::vector<Mo
                       .has_backward = id.at("pass") != "forward"};
 }
 
-/// "7.2 us; FwdM128N128 9.3, sm80 14.7 (H100, warm L2; heuristics/sm90_fwd.csv)"
+/// Returns the measured times: "7.2 us; FwdM128N128 9.3, sm80 14.7 (H100, warm L2; heuristics/sm90_fwd.csv)"
 std::string measured(const kernels::AttentionPlan& plan, std::string_view pass, const std::string& config,
                      const std::string& gpu) {
   for (const kernels::AttentionMeasurement& one : kernels::attention_measurements_of(plan.problem(), pass, gpu)) {

@@ -1,5 +1,6 @@
-// The Accumulation family: long sums by format of the terms and of the accumulator, length and order, each with its
-// error against float64: the course's sums of 0.01, sums, dot products and matrix products.
+// The Accumulation family: the error of long sums against float64, by format of terms and accumulator, length and
+// order.
+// It has the course's sums of 0.01, and sums, dot products and matrix products.
 #include <fmt/format.h>
 
 #include <memory>
@@ -18,7 +19,7 @@ using Values = std::vector<std::string>;
 
 const Values kFormats{"fp32", "fp16", "bf16"};
 
-/// Sums that differ in length and order alone.
+/// Sums that differ only in length and order.
 struct Sums {
   std::string op;
   Values n;
@@ -39,7 +40,7 @@ void add(std::vector<CaseTable>& tables, Suite suite, const std::vector<Sums>& a
   }
 }
 
-/// The four sums of the course, and the same in bfloat16.
+/// Returns the four sums of the course, and its three sums in fp16 again in bfloat16.
 std::vector<Sums> course_sums() {
   const Values n{"1000"};
   return {{"sum", n, "fp32", "fp32", {"sequential"}},
@@ -63,7 +64,7 @@ std::vector<Sums> smoke_sums() {
           {"matmul", product, "bf16", "fp32", {"aten", "cublaslt"}}};
 }
 
-/// A length at which 16-bit accumulators fail, and the orders of summation that fix it.
+/// Returns sums of lengths at which 16-bit accumulators fail, with the orders of summation that help.
 std::vector<Sums> standard_sums() {
   const Values vector{"65536"}, product{"4096", "65536"};
   return {{"reduce", vector, "fp32", "fp32", {"sequential", "kahan", "aten"}},
@@ -74,7 +75,8 @@ std::vector<Sums> standard_sums() {
           {"matmul", {"65536"}, "bf16", "fp32", {"cublaslt"}}};
 }
 
-/// 100,000 eager additions take most of a second on a GPU: once, where float32 shows what it loses.
+/// Returns longer sums. 100,000 eager additions take most of a second on a GPU, so that only float32 has this length,
+/// at which its error shows.
 std::vector<Sums> full_sums() {
   const Values longer{"10000"}, vector{"1024", "65536", "1048576"}, product{"256", "1024", "4096", "16384", "65536"};
   const Values orders{"sequential", "pairwise", "kahan"}, libraries{"aten", "cublaslt"};
@@ -116,7 +118,7 @@ model::AccumulationConfig config_of_sum(const CaseId& id) {
           .seed = 0};
 }
 
-/// Ceilings exist only for float32 accumulators.
+/// Returns the ceiling of a matrix product; only float32 accumulators have one.
 std::optional<std::string> ceiling_of_sum(const CaseId& id) {
   const model::AccumulationConfig config = config_of_sum(id);
   if (config.op != model::AccumulationOp::kMatmul || config.accumulator != Precision::kFp32) return std::nullopt;
@@ -142,7 +144,8 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
       },
       .precision = [](const CaseId& id) -> std::optional<Precision> {
         const model::AccumulationConfig config = config_of_sum(id);
-        if (config.op != model::AccumulationOp::kMatmul) return std::nullopt;  // no matrix rate to hold it against
+        if (config.op != model::AccumulationOp::kMatmul)
+          return std::nullopt;  // there is no matrix rate to compare with
         return config.input;
       },
       .ceiling = &ceiling_of_sum,

@@ -1,5 +1,5 @@
-// The Attention family: softmax(scale q k^T) v alone, forward, backward and both, by shape, mask, precision and
-// implementation: the course's grid, the models' shapes and long sequences.
+// The Attention family: softmax(scale q k^T) v by itself, forward, backward and both, by shape, mask, precision and
+// implementation, for the course's grid, the models' shapes and long sequences.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::vector<Axis> axes(const Shapes& shapes, Values pass, Values precision, Valu
           {"impl", std::move(impl)}};
 }
 
-/// One table for each precision, since each has implementations of its own.
+/// Adds one table per precision, because each precision has different implementations.
 void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, bool is_course_grid,
          const Shapes& shapes, const Values& passes, std::initializer_list<Precision> precisions) {
   for (const Precision precision : precisions) {
@@ -49,7 +49,8 @@ void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, b
   }
 }
 
-/// Heads and d_model of the course's models, batch 4, causal: one entry a model, since the two go together.
+/// Returns heads and d_model of the course's models, batch 4, causal. Each model is one entry, because its heads and
+/// d_model belong together.
 std::vector<Shapes> model_shapes(const Values& contexts) {
   std::vector<Shapes> shapes;
   for (const ModelSize& size : course_model_sizes()) {
@@ -69,7 +70,7 @@ void add_smoke(std::vector<CaseTable>& tables) {
        axes({{"2"}, {"2"}, {"64"}, {"96"}, {"0"}}, {"forward_backward"}, {"fp32"}, model::attention_impl_names())});
 }
 
-/// The cases people ask for first: the usual head dimensions, causal, in bf16; the effect of the precision; the models.
+/// Adds the most common cases: the usual head dimensions, causal, in bf16; the effect of the precision; the models.
 void add_standard(std::vector<CaseTable>& tables) {
   add(tables, "course", Suite::kStandard, true, {{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}}, kEnds,
       {Precision::kBf16});
@@ -80,7 +81,7 @@ void add_standard(std::vector<CaseTable>& tables) {
   }
 }
 
-/// The cost of bitwise reproducibility. The key is in a name only where it is 1.
+/// Adds cases that show the cost of bitwise reproducibility. A name has the key only if its value is 1.
 void add_deterministic(std::vector<CaseTable>& tables) {
   const Shapes shapes{{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}};
   for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
@@ -98,10 +99,10 @@ void add_full(std::vector<CaseTable>& tables) {
       kCoursePrecisions);
   for (const Shapes& shapes : model_shapes({"128", "256", "512", "1024"})) {
     add(tables, "models", Suite::kFull, false, shapes, kAllPasses, {Precision::kBf16});
-    // forward_backward times its backward as a phase: the backward alone again is for the models' usual precision.
+    // Run backward by itself only in the models' usual precision: forward_backward already times it as a phase.
     add(tables, "models", Suite::kFull, false, shapes, kEnds, {Precision::kFp32, Precision::kTf32});
   }
-  // Long sequences. 16 heads of 65536 tokens take seconds a step in float32: those are left to --tb_axis.
+  // Long sequences. 16 heads with 65536 tokens take seconds per step in float32, and run only with --tb_axis.
   const Shapes one_head{{"1"}, {"1"}, {"64", "128"}, {"4096", "16384", "65536"}, {"1"}};
   add(tables, "long", Suite::kFull, false, one_head, kAllPasses, kCoursePrecisions);
   const Shapes heads{{"1"}, {"16"}, {"1024", "2048"}, {"4096", "16384"}, {"1"}};
@@ -137,8 +138,8 @@ bool is_deterministic(const CaseId& id) {
 
 Precision precision_of_case(const CaseId& id) { return parse_enum<Precision>(id.at("precision")).value(); }
 
-/// Whether each float32 product is made of three TF32 products: neither cuBLAS's float32 rate nor the datasheet's
-/// limits such a case, so that it has no ceiling and no MFU.
+/// Whether the case computes each float32 product as three TF32 products. Neither cuBLAS's float32 rate nor the
+/// datasheet's limits such a case, so that it has no ceiling and no MFU.
 bool computes_fp32_in_tf32(const CaseId& id) {
   const std::string& impl = id.at("impl");
   return precision_of_case(id) == Precision::kFp32 && (impl == "flash" || impl == "sdpa_efficient");
@@ -171,7 +172,7 @@ model::AttentionConfig config_of_case(const CaseId& id, const CaseContext& conte
           .packages = context.packages};
 }
 
-/// Records the kernels of one step and holds them against those that the implementation has to run.
+/// Returns an observer that records the kernels of one step and compares them with those that `impl` has to run.
 model::KernelObserver kernel_observer(const std::string& impl) {
   return [impl](Case& built, std::string_view mark) -> std::optional<model::ObservedKernels> {
     const std::optional<StepKernels> kernels = record_kernels(built);

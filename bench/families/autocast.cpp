@@ -1,4 +1,4 @@
-// The Autocast family: in which dtype each operation of the course's toy model and of the transformer runs.
+// The Autocast family: the dtype in which each operation of the course's toy model and of the transformer runs.
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// The Ceiling family: this GPU's own limits, measured, with which the other families' rates are compared.
+// The Ceiling family: the measured limits of this GPU, with which the rates of the other families are compared.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,7 @@ const Values kStreams{"copy", "read", "write", "l2_read"};
 const Values kProducts{"gemm_fp32", "gemm_tf32", "gemm_bf16", "gemm_fp16", "gemm_fp8_e4m3"};
 const Values kDevice{"launch", "event"};
 const Values kQueue{"queue_gap"};
-/// The ceilings that involve the host, which no spin kernel can hide, and page-locked copies for a comparison with the
-/// others.
+/// The ceilings that involve the host, whose work no spin kernel can hide, and page-locked copies for comparison.
 const Values kHost{"dispatch", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable"};
 
 bool contains(const Values& values, const std::string& value) {
@@ -55,8 +54,8 @@ std::optional<std::string> invalid_reason(const CaseId& id) {
   return fmt::format("{} is only measured {}", what, is_chained ? "sustained" : "in bursts");
 }
 
-/// All ceilings together must take only a few seconds, and must not depend on the protocol of the cases compared with
-/// them: --tb_warmup and --tb_samples do not apply to them.
+/// Keeps the time of all ceilings together to a few seconds, and makes it independent of the protocol of the compared
+/// cases: --tb_warmup and --tb_samples do not apply to ceilings.
 void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   sampler.fixed_warm_up.reset();
   sampler.fixed_samples.reset();
@@ -67,9 +66,10 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   at_most(sampler.warm_up_time, Seconds{0.1});
   at_most(sampler.sample_time, Seconds{is_chained_product ? 0.3 : 0.1});
   if (is_chained_product) {
-    // A clock at the power limit takes 0.2 s to settle, and any break undoes that: the warm-up only shows how long a
-    // step is, and a chunk is long and loses its first part. It ends before the limit's control overshoots: from 0.55 s
-    // on it takes up to a fifth of the rate for 0.2 s (measured on an H200), in no two processes alike.
+    // A clock at the power limit takes 0.2 s to settle, and any break undoes that. Therefore the warm-up only
+    // determines the length of a step, and each chunk is long and drops its first part. A chunk ends before the control
+    // of the limit overshoots: from 0.55 s on it takes up to a fifth of the rate for 0.2 s (measured on an H200),
+    // differently in every process.
     sampler.fixed_warm_up = 20;
     sampler.dropped_time = sampler.chunk_time;
     sampler.chunk_time = sampler.chunk_time * 2.2;

@@ -1,4 +1,4 @@
-// The Collective family: what the ranks of a run exchange, operation by operation, by size and precision.
+// The Collective family: the communication operations between the ranks of a run, by operation, size and precision.
 #include <fmt/format.h>
 
 #include <memory>
@@ -20,7 +20,7 @@ Values collective_ops() {
   return {names.begin(), names.end()};
 }
 
-/// Every `step`-th power of two from 2^first to 2^last.
+/// Returns every `step`-th power of two from 2^first to 2^last.
 Values powers_of_two(int first, int last, int step) {
   Values bytes;
   for (int exponent = first; exponent <= last; exponent += step) {
@@ -29,7 +29,7 @@ Values powers_of_two(int first, int last, int step) {
   return bytes;
 }
 
-/// `gpus` has no value, and the family no case, before there are ranks: for_ranks() gives their number.
+/// Makes a table without a value for `gpus`, and so without cases, until for_ranks() sets the number of ranks.
 CaseTable table(Suite suite, Values bytes, Values precision) {
   return {"sizes",
           suite,

@@ -1,4 +1,4 @@
-// The DataParallel family: a training step that all ranks make together, by how they exchange what it computes.
+// The DataParallel family: a training step that all ranks run together, by the strategy for synchronizing gradients.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +18,10 @@ namespace {
 using Values = std::vector<std::string>;
 
 constexpr std::int64_t kMebi = std::int64_t{1} << 20;
-/// The value of `bucket_mib` where there are no buckets: no name has it.
+/// The value of `bucket_mib` for strategies without buckets; no name contains it.
 constexpr const char* kNoBuckets = "0";
 
-// fp16 is not among them: ranks would have to agree on the steps that they skip.
+// fp16 is missing because the ranks would have to agree on which steps to skip.
 const Values kParallelPrecisions{"fp32", "tf32", "bf16"};
 
 Values strategy_names() {
@@ -43,7 +43,7 @@ struct Grid {
   Execution exec{Execution::kStream};
 };
 
-/// Strategies without buckets and those with them share a table; what it has too much is passed over.
+/// Makes one table for strategies with and without buckets; combinations that do not exist are skipped.
 CaseTable strategy_table(Suite suite, Grid grid, std::span<const ModelSize> extra) {
   for (const ModelSize& size : extra) grid.size.push_back(size.name);
   grid.bucket_mib.insert(grid.bucket_mib.begin(), kNoBuckets);

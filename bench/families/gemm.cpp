@@ -1,5 +1,5 @@
-// The Gemm family: one matrix product, y [m, n] = x [m, k] w [n, k]^T, by shape, precision and implementation: the
-// models' own shapes and squares.
+// The Gemm family: one matrix product, y [m, n] = x [m, k] w [n, k]^T, by shape, precision and implementation, for the
+// models' shapes and for squares.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// Tokens of a model's step, the course's batch of 4 with a context of 512.
+/// The tokens of a model's step: the course's batch of 4 with a context of 512.
 constexpr std::int64_t kTokens = 2048;
 constexpr std::array<std::int64_t, 7> kSquares{256, 512, 1024, 2048, 4096, 8192, 16384};
-// Far above any shape, and small enough for every product of two extents and an element's bytes to fit 64 bits.
+// Above any useful shape, and small enough that every product of two extents and an element's bytes fits into 64 bits.
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
 
 struct Shape {
@@ -49,7 +49,8 @@ void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, b
                      {"impl", model::gemm_impl_names()}}});
 }
 
-/// The matrices of one size: projections one by one and fused, both directions of the FFN, LM head.
+/// Returns the matrix products of one model size: projections one by one and fused, both directions of the FFN, LM
+/// head.
 std::vector<Shape> shapes_of(const ModelSize& size) {
   const auto layer = [](std::int64_t outputs, std::int64_t inputs) {
     return Shape{.m = kTokens, .n = outputs, .k = inputs};
@@ -58,7 +59,7 @@ std::vector<Shape> shapes_of(const ModelSize& size) {
           layer(size.d_model, size.d_ff), layer(kVocabSize, size.d_model)};
 }
 
-/// Returns the shapes of all sizes of the course, each shape once.
+/// Returns the shapes of all model sizes of the course, each shape once.
 std::vector<Shape> model_shapes() {
   std::vector<Shape> shapes;
   for (const ModelSize& size : course_model_sizes()) {
@@ -73,7 +74,7 @@ const ModelSize& size_named(const std::string& name) {
   return *std::ranges::find(builtin_model_sizes(), name, &ModelSize::name);
 }
 
-/// The cases people ask for first: two squares in every precision, the largest models' FFN and LM head in bf16.
+/// Adds the most common cases: two squares in every precision, and the largest models' FFN and LM head in bf16.
 void add_standard(std::vector<CaseTable>& tables) {
   add(tables, "square", Suite::kStandard, true, square(4096), all_precisions());
   add(tables, "square", Suite::kStandard, false, square(8192), all_precisions());

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kDiscardedSteps = 3;
 constexpr std::size_t kTimedSteps = 7;
 
-/// Delays the last phase's end.
+/// Forwards marks, with a delay before the mark that ends the last phase.
 class DelayingMarker final : public PhaseMarker {
  public:
   DelayingMarker(PhaseMarker& marker, std::size_t phases, const std::function<void()>& delay)
@@ -63,7 +63,7 @@ class DelayedCase final : public Case {
   }
 
  private:
-  /// The median of a few, without the delay.
+  /// Returns the median time of a few steps without the delay.
   [[nodiscard]] Seconds step_time() {
     const measure::Step step = [this](PhaseMarker& marker) { subject_->launch(marker); };
     const std::size_t count = kDiscardedSteps + kTimedSteps;

@@ -1,4 +1,4 @@
-// The Kernel family: the models' operations that move memory, one at a time, forward and backward, by operation, model
+// The Kernel family: the models' memory-bound operations, one at a time, forward and backward, by operation, model
 // size, context, precision and implementation.
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ struct Grid {
   std::vector<Precision> precisions;
 };
 
-/// One table for each operation, since each has passes, precisions and implementations of its own.
+/// Adds one table per operation, because each has different passes, precisions and implementations.
 void add(std::vector<CaseTable>& tables, const Grid& grid, const Values& ops) {
   for (const std::string& op : ops) {
     const model::KernelVariants variants = model::kernel_variants(op);
@@ -62,7 +62,7 @@ Values with(Values values, std::span<const ModelSize> extra) {
   return values;
 }
 
-/// Operations on activations: a parameter's cast and its step do not change with the context.
+/// Returns the operations on activations; the time of a parameter's cast or update does not depend on the context.
 Values ops_of_tokens() {
   Values ops = model::kernel_op_names();
   std::erase_if(ops, [](const std::string& op) { return !model::kernel_variants(op).counts_tokens; });

@@ -15,7 +15,7 @@
 namespace tbench::bench {
 namespace {
 
-/// Takes the launches of a phase at its end.
+/// Takes the launches of each phase at the phase's end.
 class RecordingMarker final : public PhaseMarker {
  public:
   RecordingMarker(capture::KernelLaunches& recorder, std::span<const std::string_view> phases)
@@ -30,14 +30,14 @@ class RecordingMarker final : public PhaseMarker {
   StepKernels kernels_;
 };
 
-/// Null if CUPTI refuses.
+/// Returns a recorder that has started; null if CUPTI refuses.
 std::unique_ptr<capture::KernelLaunches> started_recorder() {
   try {
     auto recorder = std::make_unique<capture::KernelLaunches>();
     recorder->start();
     return recorder;
   } catch (const std::runtime_error&) {
-    return nullptr;  // a profiler shows the kernels itself
+    return nullptr;  // an attached profiler shows the kernels itself
   }
 }
 
@@ -97,7 +97,7 @@ std::optional<std::string> missing_kernel(std::string_view impl, std::string_vie
 }
 
 std::optional<std::string> kernel_path_problem(const CaseId& id, const StepTrace& step) {
-  if (step.dropped > 0) return std::nullopt;  // what is missing may be what is asked for
+  if (step.dropped > 0) return std::nullopt;  // a dropped record may be of the kernel in question
   const bool has_kernels = id.family() == "Model" || id.family() == "Attention" || id.family() == "Gemm";
   if (has_kernels && step.kernels.empty()) return "the traced steps launched nothing on the GPU";
   if (has_our_attention(id)) {

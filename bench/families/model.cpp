@@ -1,5 +1,5 @@
-// The Model family: a transformer's forward pass, forward and backward, and training step by size, context, batch,
-// precision and implementation.
+// The Model family: a transformer's forward pass, its forward and backward pass, and its training step, by size,
+// context, batch, precision and implementation.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The Overlap family: what an exchange between the ranks costs the matrix products that run beside it.
+// The Overlap family: how much communication between the ranks slows down matrix products that run at the same time.
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -13,7 +13,7 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// 1, 25 and 100 MiB: DataParallel's buckets.
+/// The bucket sizes of DataParallel in bytes: 1, 25 and 100 MiB.
 const Values kBucketBytes{"1048576", "26214400", "104857600"};
 
 CaseTable table(Suite suite, Values bytes, Values precision) {

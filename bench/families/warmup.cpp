@@ -1,5 +1,5 @@
-// The Warmup family: the first steps of a fresh process, as a measurement sees them that warms up too little. A case is
-// one of the Model family with exact counts of warm-up and timed steps.
+// The Warmup family: the first steps of a new process, as a measurement with too little warm-up sees them. Its cases
+// are cases of the Model family with exact numbers of warm-up steps and timed steps.
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -15,19 +15,19 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// Host time of the first step, and the part of it inside the CUDA driver, call by call (CUPTI): modules and kernels
-/// loaded, cuBLAS's among them; memory; launches, of which the first of a kernel loads it. The rest is ATen's dispatch,
-/// autograd, and the libraries' choice of a kernel. The device works meanwhile: these are parts of the host's side of
-/// `first_ms`, not of `first_ms`.
+/// Host time of the first step, and its part inside the CUDA driver, by class of calls (CUPTI): loading of modules and
+/// kernels, including the kernels of cuBLAS; memory; launches, where the first launch of a kernel loads it. The rest is
+/// ATen's dispatch, autograd, and the libraries' selection of kernels. The device works at the same time, so that these
+/// are parts of the host's side of `first_ms`, not of `first_ms` itself.
 struct FirstStep {
   Seconds enqueue;
   capture::DriverTimes driver;
 };
 
-/// A model case verified after the timing: verifying before would warm it up.
+/// A model case that is verified after timing, because verifying it first would warm it up.
 class WarmupCase final : public Case {
  public:
-  /// @param context_time  of the process, on a GPU
+  /// @param context_time  time the process took to make its CUDA context; absent on the CPU
   WarmupCase(std::unique_ptr<Case> model, std::optional<Seconds> context_time)
       : model_{std::move(model)}, context_time_{context_time} {}
 
@@ -37,7 +37,7 @@ class WarmupCase final : public Case {
     if (context_time_) driver_calls_.emplace();
     model_->build();
   }
-  /// Verifies with the weights as they were before the timed steps.
+  /// Verifies with the weights from before the timed steps.
   Verification verify() override {
     driver_calls_.reset();
     model_->build();
@@ -81,7 +81,7 @@ class WarmupCase final : public Case {
 
   std::unique_ptr<Case> model_;
   std::optional<Seconds> context_time_;
-  std::optional<capture::DriverCalls> driver_calls_;  // on a GPU, until the steps are timed
+  std::optional<capture::DriverCalls> driver_calls_;  // on a GPU, until verify()
   std::optional<FirstStep> first_step_;
 };
 
@@ -104,7 +104,7 @@ std::vector<CaseTable> tables() {
 Family make_family(std::span<const ModelSize> extra_sizes) {
   Family model = bench::make_family("Model", extra_sizes);
   std::vector<KeySpec> keys = std::move(model.spec.keys);
-  std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec"; });  // first steps cannot be replays
+  std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec"; });  // first steps cannot be graph replays
   keys.push_back({"steps", {}});
   keys.push_back({"warmup", {"0", "1", "2", "3", "5", "10", "20", "50", "100"}});
   return {.spec = {.name = "Warmup", .keys = std::move(keys), .tables = tables(), .invalid_reason = {}},

@@ -16,11 +16,11 @@ const std::string kCeiling = "Ceiling";
 const std::string kLaunch = "launch";
 const std::string kQueueGapName = "queue_gap";
 
-/// A time of which more than this is a launch says little of the work in it: under 10 us where that takes 4, as on an
-/// H200.
+/// The share of a time that a bare launch may take. With a larger share the time says little about the work: under 10
+/// us if a launch takes 4 us, as on an H200.
 constexpr double kResolvedLaunchShare = 0.4;
 
-/// A gap beyond these says that traced and timed steps were not alike, or that a host could not keep up.
+/// The plausible range of a queue gap. Outside it the traced and timed steps differed, or the host could not keep up.
 constexpr Seconds kShortestQueueGap{0.2e-6};
 constexpr Seconds kLongestQueueGap{5e-6};
 
@@ -29,7 +29,7 @@ const Family* ceiling_family_of(const std::vector<Family>& families) {
   return found == families.end() ? nullptr : &*found;
 }
 
-/// The case that measures `what` in `regime`, or in the other one if it is not measured in that; nothing if in neither.
+/// Returns the case that measures `what` in `regime`, or in the other regime if there is none; nullopt if in neither.
 std::optional<CaseId> ceiling_case(const Family& family, const std::string& what, Regime regime) {
   const std::vector<std::string>& known = family.spec.keys.front().known;
   if (std::ranges::find(known, what) == known.end()) return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<CaseId> ceiling_case(const Family& family, const std::string& what
   return std::nullopt;
 }
 
-/// The regime whose ceiling a record is held against. Bursts on a CPU, which have no state of L2, have no rests either.
+/// Returns the regime whose ceiling a record is compared with. Bursts on a CPU have no L2 state, and no rests either.
 Regime comparable_regime(const Timing& timing) {
   const Seconds sample = timing.median * static_cast<double>(timing.launches_per_sample);
   return timing.l2 && !cuda::is_rested_after(sample) ? Regime::kSustained : timing.regime;

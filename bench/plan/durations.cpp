@@ -15,20 +15,21 @@
 namespace tbench::bench {
 namespace {
 
-/// GPUs of one model differ in what ECC and the driver leave of their memory, by less than this factor.
+/// The factor within which memory sizes count as equal: ECC and the driver leave GPUs of one model slightly different
+/// amounts.
 constexpr double kSameMemory = 1.01;
 
-/// Until as much of a family is done, the other families' cases count as well.
+/// The time of a family's finished cases at which they count as much as the finished cases of all families.
 constexpr Seconds kKnownAfter{10.0};
 
 std::string with_article(const std::string& gpu) {
   return fmt::format("{} {}", gpu.starts_with("NVIDIA") ? "an" : "a", gpu);
 }
 
-/// Rounded as an estimate is: `40 s`, `8 min`, `1 h 35 min`.
+/// Formats an estimate: `40 s`, `8 min`, `1 h 35 min`.
 std::string about(Seconds time) {
   constexpr double kMinute = 60;
-  constexpr double kShort = 90;  // of either unit
+  constexpr double kShort = 90;  // in either unit
   if (time.value < kShort) return fmt::format("{:.0f} s", std::max(1.0, time.value));
   const auto minutes = static_cast<std::int64_t>(std::lround(time.value / kMinute));
   if (time.value < kShort * kMinute) return fmt::format("{} min", minutes);
@@ -64,7 +65,7 @@ bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 std::string shell_word(const std::string& word) {
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
   std::string quoted{"'"};

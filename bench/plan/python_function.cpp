@@ -15,7 +15,8 @@ namespace {
 constexpr std::size_t kLongestName = 32;
 constexpr std::string_view kEnding = ".py";
 
-/// The extents that a package serves without --fix, as EXTENTS of tools/kernel_operations.py has them.
+/// The smallest extent that a package serves without --fix, and the step of its sequence lengths, as in EXTENTS of
+/// tools/kernel_operations.py.
 constexpr std::int64_t kFewest = 2;
 constexpr std::int64_t kSequenceStep = 8;
 
@@ -28,7 +29,7 @@ bool is_letter_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// The extents of an attention case that have to be fixed.
+/// Returns the extents of an attention case that its package has to fix.
 std::string fixed_extents(const CaseId& id) {
   std::vector<std::string> fixed;
   for (const char* const extent : {"batch", "heads"}) {
@@ -42,7 +43,7 @@ std::string fixed_extents(const CaseId& id) {
   return join(fixed, ",");
 }
 
-/// Whether a case belongs to the part of the plug-in and has a precision that packages have.
+/// Whether a case uses the plug-in's operation in a precision for which packages exist.
 bool is_case_of(const model::Plugin& plugin, const CaseId& id) {
   const std::string* const impl = id.find("impl");
   const std::string* const precision = id.find("precision");

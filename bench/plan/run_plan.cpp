@@ -45,10 +45,10 @@ RunPlan only(RunPlan plan, const std::set<std::string>& names) {
 
 struct PlanWithCeilings {
   RunPlan plan;
-  std::set<std::string> needed;  // names of the ceilings that cases need
+  std::set<std::string> needed;  // names of the ceilings that the cases need
 };
 
-/// The cases of one process: first the ceilings that they need, then the others among them, then the rest.
+/// Orders the cases of one process: first the ceilings that they need, then other ceilings among them, then the rest.
 std::vector<CaseId> ceilings_first(std::vector<CaseId> cases, const std::vector<CaseId>& needed) {
   std::ranges::stable_partition(cases, &is_ceiling);
   std::vector<CaseId> sorted = needed;
@@ -88,7 +88,8 @@ RunPlan plugins_last(RunPlan plan) {
   return plan;
 }
 
-/// @param previous  the case that runs before; null: none
+/// Whether a case needs a new process.
+/// @param previous  the case that runs before it; null if there is none
 bool needs_new_process(const ScheduledCase& c, const ScheduledCase* previous, const PlanInput& input) {
   if (input.families_needing_new_process.contains(c.id.family())) return true;
   const std::string* const exec = c.id.find("exec");

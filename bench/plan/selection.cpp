@@ -20,7 +20,7 @@
 namespace tbench::bench {
 namespace {
 
-/// For the hint that ranks would find cases, whatever the user will have.
+/// The number of ranks in the hint that cases exist with ranks; the user may use any number.
 constexpr int kSomeRanks = 2;
 
 std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& expression) {
@@ -29,13 +29,13 @@ std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& expre
   return cases;
 }
 
-/// Null if there is none.
+/// Returns the family of a case; null if there is none.
 const FamilySpec* family_of(std::span<const FamilySpec> families, const CaseId& id) {
   const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
   return family == families.end() ? nullptr : &*family;
 }
 
-/// The cases of one suite with the keys that options of the measurement add.
+/// Expands one suite; options may add keys to the names of its cases.
 std::vector<CaseId> expanded(std::span<const FamilySpec> families, Suite suite, const Options& options) {
   std::vector<CaseId> cases = expand(families, suite, options.axes);
   if (options.l2 != L2State::kWarm) return cases;
@@ -48,6 +48,7 @@ std::vector<CaseId> expanded(std::span<const FamilySpec> families, Suite suite, 
   return cases;
 }
 
+/// Removes the retired cases from a selection, unless the options ask for them.
 /// @param matching  cases of the suite's tables that the filter matches
 Selection without_retired(Suite suite, std::vector<CaseId> matching, const Options& options) {
   const auto runs_by_name_only = [&](const CaseId& id) {
@@ -56,7 +57,8 @@ Selection without_retired(Suite suite, std::vector<CaseId> matching, const Optio
   };
   Selection selection{.suite = suite, .cases = std::move(matching)};
   const auto count = static_cast<std::size_t>(std::ranges::count_if(selection.cases, runs_by_name_only));
-  if (count == selection.cases.size()) return selection;  // by name
+  if (count == selection.cases.size())
+    return selection;  // the filter matches retired cases only, so that they are asked for by name
   std::erase_if(selection.cases, runs_by_name_only);
   selection.by_name_only = count;
   return selection;
@@ -72,7 +74,7 @@ std::string other_suites_hint(std::span<const FamilySpec> families, const Option
   return "; " + join(found, ", ");
 }
 
-/// Empty for a key that takes any number, and for one or a family that there is not.
+/// Returns the known values of a key; empty for a key that takes any number, and for an unknown family or key.
 std::vector<std::string> known_values(std::span<const FamilySpec> families, const std::string& family,
                                       const std::string& key) {
   const auto spec = std::ranges::find(families, family, &FamilySpec::name);
@@ -81,7 +83,7 @@ std::vector<std::string> known_values(std::span<const FamilySpec> families, cons
   return found == spec->keys.end() ? std::vector<std::string>{} : found->known;
 }
 
-/// The family's implementations that come from --tb_plugin.
+/// Returns the family's implementations that come from --tb_plugin.
 std::vector<std::string> plugins_of(std::span<const FamilySpec> families, const std::string& family) {
   std::vector<std::string> names = known_values(families, family, "impl");
   std::erase_if(names, [](const std::string& impl) { return model::find_plugin(impl) == nullptr; });

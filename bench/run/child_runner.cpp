@@ -22,19 +22,20 @@ namespace {
 
 using process::Outcome;
 
-/// Bytes of the host's memory that a child may hold: so much that the host is left with something. 0: any.
+/// Returns the bytes of host memory that a child may use, which leaves some memory for the host; 0 for no limit.
 std::int64_t max_memory_bytes() {
   constexpr double kShare = 0.9;
   return static_cast<std::int64_t>(static_cast<double>(process::memory_limit().value_or(0)) * kShare);
 }
 
-/// A case's first record has the time that the start of its process took.
+/// Adds the time for starting the process to the case's first record.
 std::vector<Record> with_start(std::vector<Record> records, Seconds start) {
   if (!records.empty()) records.front().harness = records.front().harness + start;
   return records;
 }
 
-/// @throws  std::runtime_error  if a later worker is not as the first one was
+/// Checks that a later worker has the environment of the first.
+/// @throws  std::runtime_error  naming the difference
 void refuse_other_worker(const Environment& first, const Environment& now) {
   const std::optional<std::string> what = worker_difference(first, now);
   if (!what) return;
@@ -74,7 +75,7 @@ class SupervisedRunner final : public CaseRunner {
   }
 
   std::optional<Record> refusal(const CaseId& id, const StopRequested& stop) override {
-    if (is_fresh_per_case_) return std::nullopt;  // the process that is asked would be ended afterwards
+    if (is_fresh_per_case_) return std::nullopt;  // the process that answers would then have to be replaced
     const std::optional<std::string> answer = supervisor_.ask(fmt::format("{}{}", kQuestion, id.name()), stop);
     const results::Json records = answer ? results::parse_json(*answer) : results::Json::array();
     if (records.empty()) return std::nullopt;

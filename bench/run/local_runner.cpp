@@ -35,8 +35,8 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
-/// @param profile  outlives it
-/// @param ranks    null: this process by itself; else outlives it
+/// @param profile  receives the trace; outlives the tracer
+/// @param ranks    the part of this rank, which outlives the tracer; null for a single process
 std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile, RankMeasurement* ranks) {
   TraceSink sink;
   if (!options.profile.empty()) {
@@ -50,14 +50,14 @@ std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CasePro
                             [ranks](std::span<const double> numbers) { return ranks->group().gather(numbers); });
 }
 
-/// Empty where nothing is kept.
-/// @param profile  outlives it
+/// Returns a sink for memory logs; empty if nothing is kept.
+/// @param profile  profile that outlives the sink
 measure::MemoryLogSink memory_log_sink(const Options& options, CaseProfile& profile) {
   if (options.profile.empty()) return {};
   return [&profile](const AllocationLog& log, std::span<const LoggedStep> steps) { profile.keep_memory(log, steps); };
 }
 
-/// On the stream that the timer times, or in this thread.
+/// Returns a delay on the stream that the timer times, or on the CPU in this thread.
 Delay delay_on(bool gpu) {
   if (gpu) return [](Seconds duration) { cuda::launch_spin(duration, nullptr); };
   return [](Seconds duration) {
@@ -67,7 +67,8 @@ Delay delay_on(bool gpu) {
   };
 }
 
-/// Lets LibTorch's allocator take so much, and the results say that the GPU has no more: they are of another one.
+/// Limits the memory of LibTorch's allocator. The results state the limit as the GPU's memory, so that they count as
+/// results of a smaller GPU.
 void limit_memory(double gibibytes, GpuFacts& gpu) {
   constexpr double kGibi = 1 << 30;
   const auto bytes = static_cast<std::int64_t>(gibibytes * kGibi);
@@ -142,12 +143,12 @@ std::optional<Record> LocalRunner::refusal(const CaseId& id, const StopRequested
     const std::optional<std::string> reason = make_case(id, nullptr)->unsupported_reason();
     return reason ? std::optional{failed_record(id, Status::kUnsupported, *reason)} : std::nullopt;
   } catch (const std::runtime_error&) {
-    return std::nullopt;  // run() meets the same error, and makes a record of it
+    return std::nullopt;  // run() meets the same error and records it
   }
 }
 
-/// The smoke suite verifies one case of a family again, the first: it checks the machinery. Plug-ins are watched all
-/// the same.
+/// Returns the sampling options of a case. The smoke suite only checks that cases run, and verifies only the first case
+/// of each family again. Plug-ins are always checked.
 measure::SamplerOptions LocalRunner::sampler_of(const CaseId& id) {
   const Family& family = family_of(families_, id);
   const Suite suite = options_.suite.value_or(Suite::kStandard);

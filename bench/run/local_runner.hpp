@@ -26,7 +26,7 @@ class LocalRunner final : public CaseRunner {
  public:
   /// Collects the environment and makes the instruments.
   /// @throws  UsageError  for --tb_device=cuda without a GPU, for --tb_memory_limit above the GPU's memory, for
-  /// --tb_require_exclusive if other processes use the GPU, and as refuse_gpu_options()
+  ///                      --tb_require_exclusive if other processes use the GPU, and as refuse_gpu_options()
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }

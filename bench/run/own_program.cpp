@@ -6,7 +6,7 @@
 namespace tbench::bench {
 
 std::string own_program() {
-  constexpr std::string_view kReplaced = " (deleted)";  // what the kernel says of a file that has no name any more
+  constexpr std::string_view kReplaced = " (deleted)";  // suffix that Linux adds if the file was deleted
   std::string path = std::filesystem::read_symlink(kOwnExecutable).string();
   if (path.ends_with(kReplaced)) path.resize(path.size() - kReplaced.size());
   return path;

@@ -24,7 +24,7 @@ using process::MessageKind;
 using process::Outcome;
 using results::Json;
 
-/// Hexadecimal digits of a digest that results keep.
+/// The number of hexadecimal digits of a plug-in's digest in results.
 constexpr std::size_t kRecordedDigits = 16;
 
 UsageError wrong_plugin(const std::string& path, const std::string& what) {
@@ -56,7 +56,8 @@ model::Plugin from_json(const Json& json) {
   return plugin;
 }
 
-/// The child's answer for one path; for none what packages have to be made for.
+/// Answers one request in the child: describes the plug-in at `path`. For an empty path returns the PyTorch and the
+/// machine that packages have to be made for.
 Json describe(const std::string& path, model::DeviceKind device) {
   try {
     if (!path.empty()) return to_json(model::describe_plugin(path, device));
@@ -74,7 +75,8 @@ process::SupervisorOptions describer(const Options& options) {
           .timeout = options.timeout};
 }
 
-/// @param path  for messages
+/// Sends a request to the child and returns its answer.
+/// @param path  plug-in, for messages
 Json answer_of(process::Supervisor& child, const std::string& request, const std::string& path) {
   const Outcome outcome = child.request(
       request, [](std::string_view) {}, stop_signalled);

@@ -32,8 +32,7 @@ class PluginDescriber {
 /// Returns the plug-ins of the command line, which a child process has loaded. Python functions are only named, because
 /// they are exported once their cases are known (bench/author/exports.hpp). A worker returns its parent's descriptions.
 /// @throws  UsageError  in one line, naming the plug-in, if it ends or hangs the process that loads it, or is invalid
-///          in a
-/// way that model::describe_plugin() detects
+///                      in a way that model::describe_plugin() detects
 [[nodiscard]] std::vector<model::Plugin> describe_plugins(const Options& options);
 
 /// Adds the plug-ins to the families' implementations. Call it before the families are made.

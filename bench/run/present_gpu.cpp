@@ -14,7 +14,7 @@
 namespace tbench::bench {
 namespace {
 
-/// The first entry of CUDA_VISIBLE_DEVICES, as CUDA reads it; nothing where it hides all GPUs.
+/// Returns the first entry of CUDA_VISIBLE_DEVICES, as CUDA reads it; nullopt if the variable hides all GPUs.
 std::optional<std::string> first_visible() {
   const char* const variable = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string visible = variable == nullptr ? "0" : variable;

@@ -20,8 +20,8 @@ std::string current_group(const ranks::Launch& launch, Seconds limit) {
   return group_of_round(*ranks::open_store(launch, /*may_serve=*/false, limit));
 }
 
-/// The group, and while it forms a watch: to wait for a worker that hangs may take as long as a supervisor waits for a
-/// sign of life, and only the rank that hangs may give none.
+/// Forms the group under a watchdog. Waiting for a worker that hangs may take as long as a supervisor waits for a sign
+/// of life, which every rank except the hanging one must therefore give.
 ranks::Group meet(const ranks::Launch& launch, const std::string& name, bool on_gpu, Seconds limit,
                   const measure::ProgressCallback& activity) {
   const StallWatchdog watch{{.group = name + "/rendezvous", .rank = launch.rank, .size = launch.size, .limit = limit},

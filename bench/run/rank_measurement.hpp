@@ -24,8 +24,7 @@ class RankMeasurement {
   /// Waits for the other ranks' workers. If another rank hangs, this worker waits in the driver and cannot give up. It
   /// then reports this through `activity`, as a sign of life, which the hanging rank does not give.
   /// @param timeout   time after which a supervisor gives up on its worker. A worker gives up waiting for another rank
-  ///                  after
-  /// half of it, early enough to report this before its own supervisor gives up.
+  ///                  after half of it, early enough to report this before its own supervisor gives up.
   /// @param activity  also called on another thread; outlives this object
   /// @throws          std::runtime_error  if the other workers do not come
   RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own,

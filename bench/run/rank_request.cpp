@@ -38,7 +38,8 @@ std::optional<std::string> difference(const RankHello& rank, const RankHello& fi
   return other_arguments(rank.arguments, first.arguments);
 }
 
-/// The GPU that a rank shares with an earlier one, which it then would wait for. UUIDs are unknown with --tb_anonymous.
+/// Returns the GPU that a rank shares with an earlier rank, for which it would have to wait. UUIDs are unknown with
+/// --tb_anonymous.
 std::optional<std::string> shared_gpu(std::span<const RankHello> ranks, std::size_t rank) {
   const std::optional<GpuFacts>& gpu = ranks[rank].environment->gpu;
   if (!gpu || gpu->uuid.empty()) return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<std::string> shared_gpu(std::span<const RankHello> ranks, std::siz
   return std::nullopt;
 }
 
-/// How a case ended for a rank; the first of these that a rank has is the cause.
+/// The ways in which a case can end on a rank. The first of them that occurred on any rank is the cause.
 enum class Ending { kCrashed, kTimeout, kIncorrect, kOom, kUnsupported, kLostOthers, kTimed, kEndedForOthers };
 
 Ending ending_of(const std::vector<Record>& records) {
@@ -76,7 +77,7 @@ Ending ending_of(const std::vector<Record>& records) {
   throw std::invalid_argument{"not a Status"};
 }
 
-/// "ranks 0, 2: REASON; rank 1: ANOTHER", in the order of each reason's first rank.
+/// Returns "ranks 0, 2: REASON; rank 1: ANOTHER", ordered by the first rank of each reason.
 std::string reasons_by_rank(std::span<const std::vector<Record>> ranks, const std::vector<std::size_t>& ended) {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> by_reason;
   for (const std::size_t rank : ended) {

@@ -17,10 +17,10 @@ namespace tbench::bench {
 namespace {
 
 constexpr std::chrono::milliseconds kPollInterval{10};
-/// For those that have only to see that rank 0 is done.
+/// The longest wait of rank 0 for ranks that only have to notice the end of the run.
 constexpr Seconds kFarewell{10.0};
-constexpr const char* kRound = "round";  // the number of the round that was called last
-constexpr const char* kTold = "told";    // rank 0 has told the user what there was to tell
+constexpr const char* kRound = "round";  // number of the latest round
+constexpr const char* kTold = "told";    // set once rank 0 has told the user everything
 
 using Clock = std::chrono::steady_clock;
 
@@ -50,7 +50,7 @@ Rendezvous::~Rendezvous() {
   }
 }
 
-/// Told of every wait for others while it lasts: tells the user once it is long, or when it is for something else.
+/// Called repeatedly during every wait. Prints a line if the wait is long or suspicious, and when its subject changes.
 void Rendezvous::tell_wait(const ranks::Wait& wait) {
   if (patience_.stop()) throw Stopped{};
   if (wait.what == told_ || (!wait.is_suspicious && since(waits_since_) < patience_.quiet)) return;
@@ -75,7 +75,8 @@ ranks::Store& Rendezvous::store() {
 
 std::string Rendezvous::of_round(const char* what) const { return fmt::format("{}/{}", what, round_); }
 
-/// @return  whether the key is there
+/// Waits until a key is set in the store.
+/// @return  whether the key is set
 bool Rendezvous::wait_for(const std::string& key, Seconds limit, const std::function<void()>& waiting) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit.value);
   while (!store().has(key)) {
@@ -103,14 +104,15 @@ bool Rendezvous::meet(const RankHello& own) {
   return true;
 }
 
-/// Tells the ranks that still wait that this one was stopped.
+/// Tells the ranks that are still waiting that this rank was stopped.
 void Rendezvous::take_back_hello() noexcept {
   try {
     if (is_introduced_) store().set(introduction_key(launch_.rank), to_text(RankHello{.refusal = "it was stopped"}));
-  } catch (const std::exception&) {  // nobody serves the store any more, so nobody waits
+  } catch (const std::exception&) {  // no process serves the store any more, so that no rank waits
   }
 }
 
+/// Waits until all ranks have introduced themselves.
 /// @return  false if rank 0 has left
 bool Rendezvous::wait_for_hellos() {
   std::vector<int> missing;
@@ -188,7 +190,7 @@ void Rendezvous::leave() {
   if (!launch_.serves_store()) return;
   const Clock::time_point began = Clock::now();
   for (int rank = 1; rank < launch_.size; ++rank) {
-    // A rank that is late needs the store, to hear why it is not needed; but not longer than the user waits.
+    // A late rank needs the store to learn why it is not needed, but the user need not wait for it.
     if (patience_.stop() && !store().has(introduction_key(rank))) continue;
     const Seconds left{std::max(0.0, std::min(kFarewell, patience_.limit).value - since(began).value)};
     static_cast<void>(wait_for(farewell_key(rank), left));

@@ -20,7 +20,7 @@
 namespace tbench::bench {
 namespace {
 
-/// The rest of the first line of `path` that begins with `prefix`, without `separators` around it.
+/// Returns the rest of the first line of `path` that begins with `prefix`, trimmed of `separators`.
 std::string value_in_file(const char* path, std::string_view prefix, std::string_view separators) {
   std::ifstream file{path};
   for (std::string line; std::getline(file, line);) {
@@ -32,7 +32,8 @@ std::string value_in_file(const char* path, std::string_view prefix, std::string
   return "unknown";
 }
 
-/// Before anything makes a CUDA context, so that this process does not count among those that use the GPU.
+/// Adds the facts about the GPU. Call it before anything makes a CUDA context, so that this process is not among those
+/// that use the GPU.
 void add_gpu(Environment& environment) {
   const auto nvml = cuda::load_nvml();
   environment.gpu = cuda::gpu_facts(nvml);
@@ -45,7 +46,7 @@ std::string now_as_iso8601() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
 }
 
-/// Returns the first number of a file that the kernel provides, if there is one.
+/// Returns the first number in a file that the Linux kernel provides; nullopt if there is none.
 std::optional<double> number_in(const char* path) {
   std::ifstream file{path};
   double number{};
@@ -122,7 +123,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
   if (options.launch) {
     recorded["ranks"] = fmt::format("{}", options.launch->size);
     recorded["launcher"] = to_string(options.launch->launcher);
-    // torchrun sets it to 1 where it is not set
+    // torchrun sets the variable to 1 if it is not set.
     if (const char* const threads = std::getenv("OMP_NUM_THREADS")) recorded["omp_num_threads"] = threads;
   }
   if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);

@@ -7,7 +7,7 @@
 namespace tbench::bench {
 namespace {
 
-// The smoke suite checks the machinery: its times are good for nothing else.
+// The smoke suite only checks that cases run; its times have no other use.
 constexpr std::int64_t kSmokeWarmUp = 3;
 constexpr std::int64_t kSmokeSamples = 5;
 

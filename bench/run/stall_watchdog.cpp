@@ -53,7 +53,8 @@ StallWatchdog::StallWatchdog(StallOptions options, Position position,
                waits = std::move(waits)] {
         try {
           run(options, position, open, waits);
-        } catch (const std::exception&) {  // whoever served the store is gone: the supervisors learn that, too
+        } catch (
+            const std::exception&) {  // the process that served the store has ended; the supervisors notice it, too
         }
       }} {}
 

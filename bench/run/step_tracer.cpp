@@ -81,8 +81,8 @@ class CuptiStepTracer final : public measure::StepTracer {
 
   TraceSink sink_;
   std::unique_ptr<capture::Tracer> tracer_;
-  std::unique_ptr<model::BackwardRanges> credited_;  // in front of the tracer
-  std::optional<std::string> taken_;                 // why there is none: who has CUPTI
+  std::unique_ptr<model::BackwardRanges> credited_;  // forwards ranges to the tracer
+  std::optional<std::string> taken_;                 // if another tool uses CUPTI: the message that names it
   bool is_started_{};
   std::map<std::string, double> counters_;
 };

@@ -20,7 +20,7 @@
 namespace tbench::bench {
 namespace {
 
-/// Answers a request to a child process: a case, or whether one can run.
+/// Answers a request to a child process, which names a case to run or asks whether a case can run.
 std::vector<Record> records_for(std::string_view request, CaseRunner& runner, const ProgressCallback& activity) {
   if (!request.starts_with(kQuestion)) return runner.run(CaseId::parse(request), activity, stop_signalled);
   const std::optional<Record> refusal = runner.refusal(CaseId::parse(request.substr(kQuestion.size())), stop_signalled);
@@ -33,8 +33,8 @@ std::string to_text(const std::vector<Record>& records) {
   return results::compact(answer);
 }
 
-/// The records of a request as a message. If the message is too long, which a plug-in's words can make it, its case has
-/// crashed.
+/// Returns the records of a request as a message. If it is too long, which a plug-in's texts can cause, returns a
+/// record that the case crashed.
 std::string answer_of(const std::vector<Record>& records, std::uint64_t max_bytes) {
   std::string answer = to_text(records);
   if (answer.size() <= max_bytes) return answer;
@@ -57,9 +57,10 @@ std::uint64_t max_message_bytes(const Options& options) {
 int run_worker(std::vector<Family> families, const Options& options) {
   using process::MessageKind;
   catch_stop_signals();
-  ::prctl(PR_SET_NAME, "transformer_bench");  // not "exe", after what it was started from
-  // A rank whose peer was killed is to fail with an error, as a consequence, and not to die of its own: gloo writes to
-  // sockets that raise the signal. Python, which c10d is made for, ignores it too.
+  ::prctl(PR_SET_NAME, "transformer_bench");  // otherwise "exe", the name of the file it was started from
+  // A rank whose peer was killed has to fail with an error and not die of SIGPIPE, which gloo's writes to sockets can
+  // raise.
+  // Python, for which c10d is made, ignores the signal, too.
   std::signal(SIGPIPE, SIG_IGN);
   process::WorkerChannel channel{options.worker->first, options.worker->second};
   if (!channel.wait_for_begin()) return 0;

@@ -1,5 +1,5 @@
-// One benchmark of Google Benchmark per planned case, and our reporter for Google Benchmark, which writes records to
-// the results file as they arrive and shows them.
+// Registers one benchmark of Google Benchmark per planned case. A reporter writes the records to the results file as
+// they arrive and prints them.
 #include "bench/session/case_loop.hpp"
 
 #include <benchmark/benchmark.h>
@@ -27,13 +27,13 @@
 namespace tbench::bench {
 namespace {
 
-/// Records of finished cases that wait for the reporter, by case name.
+/// Records of finished cases that the reporter has not taken yet, by case name.
 using FinishedRecords = std::map<std::string, std::vector<Record>>;
 
 class RunReporter final : public benchmark::BenchmarkReporter {
  public:
-  /// @param console  null: nothing on the console (--benchmark_format=json)
-  /// @param writer   null: no result file
+  /// @param console  null: no console output (--benchmark_format=json)
+  /// @param writer   null: no results file
   RunReporter(FinishedRecords& finished, RunProgress& progress, render::ConsoleTable* console,
               results::ResultWriter* writer)
       : finished_{finished}, progress_{progress}, console_{console}, writer_{writer} {}
@@ -41,7 +41,7 @@ class RunReporter final : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override;
 
-  /// Records of this run in the order they arrived.
+  /// Returns the records of this run in order of arrival.
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
 
  private:
@@ -55,7 +55,7 @@ class RunReporter final : public benchmark::BenchmarkReporter {
 void RunReporter::ReportRuns(const std::vector<Run>& runs) {
   for (const Run& run : runs) {
     const auto found = finished_.find(run.run_name.function_name);
-    if (found == finished_.end()) continue;  // interrupted before it was done
+    if (found == finished_.end()) continue;  // the case was interrupted
     for (Record& record : found->second) {
       // Write to disk before printing, so that no result that the user has seen is lost.
       if (writer_ != nullptr) writer_->add(record);
@@ -67,23 +67,24 @@ void RunReporter::ReportRuns(const std::vector<Run>& runs) {
   }
 }
 
-/// Everything that running a planned case needs.
+/// The context in which planned cases run.
 struct Run {
   CaseRunner& runner;
   RunProgress& progress;
-  MeasuredCeilings* ceilings;  // null: nothing is compared with ceilings
+  MeasuredCeilings* ceilings;  // null: records are not compared with ceilings
   TimeLimit& limit;
   std::function<std::optional<Record>(const CaseId&)> known_oom;
   std::int64_t processes{};
-  std::optional<std::int64_t>& replicate;  // whose process runs; nothing before the first case
+  std::optional<std::int64_t>& replicate;  // number of the current process; nullopt before the first case
 };
 
-/// The last activity of a case: its times are taken, and starting a process disturbs it no more.
+/// The last activity of a case. All times are taken by then, so that starting another process does not disturb the
+/// case.
 constexpr std::string_view kLastActivity = "verifying again";
 
-/// No process is started for a case that cannot run, or is known not to fit. The next one of its replicate then begins
-/// the replicate's process.
-/// @param next  the case after it, or null
+/// Runs a planned case, in a new process if needed. A case that cannot run, or is known not to fit, starts no process;
+/// the next case of its replicate then starts the replicate's process.
+/// @param next  the following case; null if there is none
 std::vector<Record> run_where_planned(const ScheduledCase& planned, const ScheduledCase* next, const Run& run) {
   if (std::optional<Record> oom = run.known_oom(planned.id)) return {std::move(*oom)};
   const bool begins_replicate = run.replicate && *run.replicate != planned.process;
@@ -99,7 +100,7 @@ std::vector<Record> run_where_planned(const ScheduledCase& planned, const Schedu
   return run.runner.run(planned.id, show_progress, stop_signalled);
 }
 
-/// The records of a planned case, each with its ceiling, and with the number of its process where there are several.
+/// Returns the records of a planned case, with ceilings, and with the number of the process if there are several.
 std::vector<Record> run_planned(const ScheduledCase& planned, const ScheduledCase* next, const Run& run) {
   std::vector<Record> records = run_where_planned(planned, next, run);
   for (Record& record : records) {
@@ -115,8 +116,8 @@ std::vector<Record> run_planned(const ScheduledCase& planned, const ScheduledCas
   return records;
 }
 
-/// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
-/// Benchmark gets the median as the time of the one iteration.
+/// Registers one benchmark per planned case. Its body runs the case and stores the records for the reporter; Google
+/// Benchmark receives the median as the time of a single iteration.
 void register_cases(const RunPlan& plan, const Run& run, FinishedRecords& finished) {
   for (std::size_t index = 0; index < plan.size(); ++index) {
     const auto body = [&, index](benchmark::State& state) {
@@ -140,7 +141,8 @@ void register_cases(const RunPlan& plan, const Run& run, FinishedRecords& finish
   }
 }
 
-/// Google Benchmark gets none of the user's flags: all of them are handled before (bench/README.md says why).
+/// Runs the registered benchmarks. Google Benchmark receives none of the user's flags, which are all handled beforehand
+/// (see bench/README.md).
 void run_registered(RunReporter& reporter) {
   std::vector<std::string> words = flags_for_google_benchmark();
   words.insert(words.begin(), "transformer_bench");
@@ -153,7 +155,7 @@ void run_registered(RunReporter& reporter) {
   benchmark::Shutdown();
 }
 
-/// Whole names, but on a terminal too narrow for them short ones, with their legend above.
+/// Makes the console table. It shows whole names, or on a narrow terminal short names with a legend above the table.
 render::ConsoleTable make_console(const RunPlan& plan, const Options& options) {
   std::vector<CaseId> cases;
   std::size_t name_width = 0;

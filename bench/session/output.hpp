@@ -20,16 +20,15 @@ struct Output {
 /// Locks the results file and reads its earlier contents.
 /// @return  nullopt without --benchmark_out
 /// @throws  UsageError  if the file cannot be written, if another process is writing it, or if it holds an unfinished
-///          run,
-/// which would be overwritten without --tb_resume
+///                      run, which would be overwritten without --tb_resume
 [[nodiscard]] std::optional<Output> take_output(const Options& options);
 
-/// Checks that a resumed run measures as before. All records of a file are taken in the same number of processes, with
-/// the same plant, verification, tracing and memory limit, and from one shard.
+/// Checks that a resumed run measures as before. All records of a file are taken with the same number of processes and
+/// ranks, with the same plant, verification, tracing and memory limit, and from one shard.
 /// @param now  options of this run, as the file records them
-/// @throws     UsageError  if `earlier` has another number of processes, plant, --tb_verify, --tb_trace,
-///             --tb_memory_limit
-/// or --tb_shard, or if its shard comes from another selection or other durations
+/// @throws     UsageError  if `earlier` has another number of processes or ranks, plant, --tb_verify, --tb_trace,
+///                         --tb_memory_limit or --tb_shard, or if its shard comes from another selection or other
+///                         durations
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now);
 

@@ -28,7 +28,8 @@
 namespace tbench::bench {
 namespace {
 
-/// @param rendezvous  made here where there are other ranks
+/// Runs the program without handling its errors.
+/// @param rendezvous  set here if there are other ranks
 int run(std::chrono::steady_clock::time_point program_began, int argc, const char* const* argv,
         const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families,
         std::unique_ptr<Rendezvous>& rendezvous) {
@@ -41,7 +42,7 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
   }
   Options options = command.options;
   options.launch = launch;
-  if (options.worker) rendezvous.reset();  // its supervisor speaks for the rank
+  if (options.worker) rendezvous.reset();  // the worker's supervisor speaks for the rank
   if (options.worker_task == WorkerTask::kDevice) {
     refuse_gpu_without_cuda();
     return kExitOk;
@@ -70,7 +71,7 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
   return writes_page ? write_page(options, status) : status;
 }
 
-/// Calls run(), and says on stderr what is wrong.
+/// Calls run(), and prints errors on stderr.
 int run_and_explain(std::chrono::steady_clock::time_point began, int argc, const char* const* argv,
                     const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) {
   std::unique_ptr<Rendezvous> rendezvous;
@@ -83,8 +84,8 @@ int run_and_explain(std::chrono::steady_clock::time_point began, int argc, const
     std::cerr << "transformer_bench: " << error.what() << '\n';
     return results::kExitNotWritten;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return results::kExitNotWritten;  // which run_program() explains
-    // Its worker cannot be started, say: the others would wait for it.
+    if (std::ferror(stdout) != 0) return results::kExitNotWritten;  // run_program() reports this error
+    // Tell the other ranks, which would wait for this one, e.g. if its worker cannot be started.
     if (rendezvous && !rendezvous->is_introduced() && !rendezvous->refuse(error.what())) return kExitFailedCase;
     std::cerr << "transformer_bench: " << (rendezvous ? fmt::format("rank {}: ", rendezvous->launch().rank) : "")
               << error.what() << '\n';

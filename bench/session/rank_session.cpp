@@ -24,24 +24,24 @@ std::optional<std::string> environment_variable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
 }
 
-/// How often a supervisor asks whether the round is lost.
+/// The interval at which a supervisor checks whether the round is lost.
 constexpr std::chrono::milliseconds kAskInterval{100};
-/// A rank that is done waits so long for one that may still time out, which ends within twice the timeout, and for that
-/// one's worker to be killed.
+/// The longest wait for another rank's report is kTimeouts times the timeout, within which a rank that hangs has timed
+/// out, plus kReportGrace for killing its worker.
 constexpr double kTimeouts = 2.0;
 constexpr Seconds kReportGrace{60.0};
 
-/// The longest wait for what the others have to say of a round that the user stops.
+/// The longest wait for the other ranks' reports on a round that the user stops.
 constexpr std::chrono::seconds kStopGrace{3};
 
-/// Thrown through the supervisor, which then kills the worker, and through the wait for what others say.
+/// Thrown through the supervisor, which then kills the worker, or through the wait for other ranks' reports.
 struct RankLost {};
 
 bool has_failed(const std::vector<Record>& records) { return records.empty() || !has_time(records.back().status); }
 
-/// This rank's part of a round. Loses the round for all if it went wrong here; what went wrong because another rank was
-/// lost says nothing new, and whoever lost it will tell.
-/// @return  no records if the round was lost, because of another rank or of the user
+/// Runs this rank's part of a round. Declares the round lost for all ranks if it failed here, unless the failure is
+/// only the consequence of another rank's failure, which that rank reports.
+/// @return  no records if the round was lost because of another rank or the user
 std::vector<Record> take_part(CaseRunner& own, Rendezvous& rendezvous, const CaseId& id,
                               const ProgressCallback& activity, const StopRequested& stop) {
   auto last_asked = std::chrono::steady_clock::now();
@@ -61,7 +61,7 @@ std::vector<Record> take_part(CaseRunner& own, Rendezvous& rendezvous, const Cas
     return records;
   } catch (const RankLost&) {
     return {};
-  } catch (const std::exception& error) {  // no worker can be started, say
+  } catch (const std::exception& error) {  // e.g. no worker can be started
     rendezvous.lose();
     return {failed_record(id, Status::kCrashed, error.what())};
   }
@@ -152,7 +152,7 @@ int serve_as_rank(CaseRunner& own, Rendezvous& rendezvous, const StopRequested& 
     try {
       rendezvous.report(take_part(
           own, rendezvous, id, [](std::string_view) {}, stop));
-    } catch (const std::exception& error) {  // its worker cannot be started, say: rank 0 has to know
+    } catch (const std::exception& error) {  // e.g. its worker cannot be started; rank 0 has to know
       rendezvous.report(std::vector{failed_record(id, Status::kCrashed, error.what())});
     }
   }

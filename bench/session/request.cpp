@@ -15,8 +15,8 @@
 namespace tbench::bench {
 namespace {
 
-/// Families whose cases each start in a new process, which neither repetitions nor --tb_isolate=none can give them.
-/// @throws  UsageError  if the options ask for one of these, and such cases are among the selected
+/// Returns the families whose cases each start in a new process, which excludes repetitions and --tb_isolate=none.
+/// @throws  UsageError  if the options ask for either and such cases are selected
 std::set<std::string> families_needing_new_process(const std::vector<Family>& families,
                                                    const std::vector<CaseId>& cases, const Options& options) {
   std::set<std::string> names;
@@ -35,8 +35,9 @@ std::set<std::string> families_needing_new_process(const std::vector<Family>& fa
   return names;
 }
 
-/// @throws  UsageError  if the case that --tb_plant slows down is not measured, or times its first steps: the delay has
-///                      to learn the time of a step from those
+/// Checks the case that --tb_plant slows down.
+/// @throws  UsageError  if the case is not measured, or if its first steps are timed, from which the length of the
+///                      delay would have to be derived
 void check_plant(const std::optional<InjectedDelay>& plant, const std::vector<CaseId>& cases,
                  const std::set<std::string>& fresh_families) {
   if (!plant) return;
@@ -51,7 +52,8 @@ void check_plant(const std::optional<InjectedDelay>& plant, const std::vector<Ca
   }
 }
 
-/// @throws  UsageError  for what the options rule out of the selected cases
+/// Checks the options against the selected cases.
+/// @throws  UsageError  if they exclude each other
 void check(Request& request) {
   const Options& options = request.options;
   if (request.ranks != nullptr) check_with_ranks(options);

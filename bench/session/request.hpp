@@ -51,7 +51,7 @@ struct Request {
 /// @param families  families that outlive the request; so must `ranks`
 /// @param gpu       the GPU model present; nullopt if there is none, or if it is not used
 /// @throws          UsageError  for every error that can be found before a process starts; with --benchmark_list_tests
-/// only if no case is selected
+///                              only if no case is selected
 [[nodiscard]] Request resolve(const std::vector<Family>& families, const Options& options, Call call, Rendezvous* ranks,
                               const std::optional<std::string>& gpu);
 

@@ -34,7 +34,8 @@ void RunProgress::end_case() {
   running_.reset();
 }
 
-/// Without durations, the cases to come are taken to be like those that are done: rough, and soon better.
+/// Estimates the remaining time. Without durations it assumes that the remaining cases take as long as the finished
+/// ones, which is rough at first and soon improves.
 void RunProgress::estimate_remaining(std::size_t index) {
   if (times_ != nullptr) {
     shown_.remaining = times_->remaining(index);

@@ -24,25 +24,25 @@
 namespace tbench::bench {
 namespace {
 
-/// A run that has begun: what measures for it, where its records go, and those that it has.
+/// A run in progress: its runner, its output and its records.
 struct Session {
   const Request& request;
-  std::optional<Output> output;  // absent: no results file, or another rank writes it
+  std::optional<Output> output;  // absent without a results file, or if another rank writes it
   std::unique_ptr<CaseRunner> runner;
-  results::ResultFile file{};  // with the records of an earlier run
+  results::ResultFile file{};  // includes the records of an earlier run
   MeasuredCeilings ceilings;
 
   [[nodiscard]] bool on_gpu() const { return file.environment.gpu.has_value(); }
 };
 
-/// The regimes of the selected cases.
+/// Returns the regimes of the selected cases.
 std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::vector<CaseId>& cases) {
   std::set<Regime> regimes;
   for (const CaseId& id : cases) regimes.insert(is_burst(families, id) ? Regime::kBurst : Regime::kSustained);
   return regimes;
 }
 
-/// A runner whose children get the suite that was chosen.
+/// Makes the runner. Its children receive the selected suite.
 std::unique_ptr<CaseRunner> make_runner(const Request& request) {
   Options chosen = request.options;
   chosen.suite = request.selection.suite;
@@ -54,7 +54,7 @@ std::unique_ptr<CaseRunner> make_runner(const Request& request) {
   return make_supervised_runner(chosen, std::move(arguments));
 }
 
-/// The results file before this run's cases: its header, and what an earlier run measured.
+/// Returns the results file before this run's cases: its header and the records of an earlier run.
 /// @throws  UsageError  if the earlier run must not be resumed
 results::ResultFile open_file(const Request& request, const Environment& environment, std::optional<Output>& output) {
   const Options& options = request.options;
@@ -74,10 +74,11 @@ results::ResultFile open_file(const Request& request, const Environment& environ
   return file;
 }
 
-/// Takes the results file, starts the runner and meets the other ranks. A rank that is not the coordinator gets a
-/// runner alone.
-/// @return  nothing if the user asked to stop before all ranks were there
-/// @throws  UsageError  for a results file that cannot be written or resumed, or another machine than was asked for
+/// Takes the results file, starts the runner and meets the other ranks. A rank other than the coordinator has only a
+/// runner.
+/// @return  nullopt if the user asked to stop before all ranks had arrived
+/// @throws  UsageError  for a results file that cannot be written or resumed, or if the machine is not the requested
+///          one
 std::optional<Session> open_session(const Request& request) {
   std::optional<Output> output = request.is_coordinator() ? take_output(request.options) : std::nullopt;
   catch_stop_signals();
@@ -104,7 +105,7 @@ std::optional<Session> open_session(const Request& request) {
   return session;
 }
 
-/// The plan of a whole file of the run: the cases of `finished`, and those still to run, each once.
+/// Returns the names of all cases that the run's file will hold: the finished cases and the planned cases, each once.
 std::vector<std::string> planned_names(std::span<const Record> finished, const RunPlan& plan) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -116,7 +117,7 @@ std::vector<std::string> planned_names(std::span<const Record> finished, const R
   return names;
 }
 
-/// Prints what is about to run, unless results go to stdout.
+/// Prints the plan of the run, unless results go to stdout.
 void announce(const Request& request, const RunPlan& plan) {
   if (request.options.json_on_stdout) return;
   if (const RunDurations* const durations = request.durations_here()) {
@@ -126,7 +127,7 @@ void announce(const Request& request, const RunPlan& plan) {
 }
 
 /// Runs the planned cases.
-/// @return  their records
+/// @return  records of the cases
 std::vector<Record> run_planned_cases(const RunPlan& plan, Session& session) {
   const Request& request = session.request;
   const Options& options = request.options;
@@ -135,14 +136,15 @@ std::vector<Record> run_planned_cases(const RunPlan& plan, Session& session) {
   const RunTime time{.program_began = request.call.program_began,
                      .durations = request.durations_here(),
                      .command = request.call.words};
-  // Times of the smoke suite are of no use for a comparison, but for a plug-in's that no GPU or CPU can reach.
+  // Times of the smoke suite are not compared with ceilings, except to detect a plug-in's times that no GPU or CPU can
+  // reach.
   const bool compares =
       request.selection.suite != Suite::kSmoke || !options.plugins.empty() || request.runs_ceilings(session.on_gpu());
   return run_cases(plan, *session.runner, compares ? &session.ceilings : nullptr, options, writer ? &*writer : nullptr,
                    time);
 }
 
-/// Tells how many records lack something that was asked for, and why the first of them does: a label `none: WHY`.
+/// Prints how many records lack a requested part, and the reason of the first: its label `none: WHY`.
 void warn_of_missing(const std::vector<Record>& records, const std::string& label, const char* flag, const char* what) {
   std::size_t count = 0;
   std::string first;
@@ -161,7 +163,7 @@ int exit_status(const std::vector<Record>& records) {
   return failed ? kExitFailedCase : kExitOk;
 }
 
-/// Says what the records lack, and prints the file where it goes to stdout.
+/// Reports missing parts of the records, and prints the file if it goes to stdout.
 /// @return  exit status
 int finish(Session& session, const std::vector<Record>& records) {
   warn_of_missing(records, "trace", "--tb_trace", "have their times alone");

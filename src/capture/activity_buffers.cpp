@@ -14,7 +14,7 @@ ActivityBuffers& ActivityBuffers::of_process() {
 
 void ActivityBuffers::attach() {
   static_cast<void>(take_completed());
-  // Zeroed by us beforehand: CUPTI would do it on the launching thread.
+  // The buffers are zeroed here in advance, because CUPTI would zero them on the launching thread.
   std::uint8_t zeroed = 1;
   std::size_t size = sizeof(zeroed);
   check_cupti(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed),
@@ -57,10 +57,10 @@ void CUPTIAPI ActivityBuffers::on_requested(std::uint8_t** buffer, std::size_t* 
   *buffer = buffers.free_.back().release();
   buffers.free_.pop_back();
   *size = kBytes;
-  *max_records = 0;  // as many as there is room for
+  *max_records = 0;  // as many as fit
 }
 
-/// Called on a thread of CUPTI or on the one that flushes. Records are read later.
+/// Called on a thread of CUPTI or on the thread that flushes. The records are read later.
 void CUPTIAPI ActivityBuffers::on_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                             std::size_t /*size*/, std::size_t valid_bytes) {
   std::size_t dropped = 0;

@@ -15,7 +15,7 @@ struct ClassOfPrefix {
   DriverCallClass call_class;
 };
 
-// CUDA Driver API reference, 13.0: the first prefix that fits.
+// Classes by prefix of the function's name (CUDA Driver API reference, 13.0); the first prefix that matches decides.
 constexpr std::array kPrefixes{
     ClassOfPrefix{"cuLaunchHostFunc", DriverCallClass::kOther},
     ClassOfPrefix{"cuLaunch", DriverCallClass::kLaunch},
@@ -85,7 +85,7 @@ class DriverCalls::Impl {
       *call.correlationData = now_ns();
       return;
     }
-    if (*call.correlationData == 0) return;  // had begun before start()
+    if (*call.correlationData == 0) return;  // the call began before start()
     Sum& sum = static_cast<Impl*>(self)->sums_.at(static_cast<std::size_t>(driver_call_class(call.functionName)));
     sum.nanoseconds += now_ns() - *call.correlationData;
     ++sum.calls;

@@ -13,7 +13,7 @@
 namespace tbench::capture {
 namespace {
 
-/// The driver's calls that launch a kernel: the runtime's launches end in one of them.
+/// The driver's calls that launch a kernel; every launch of the runtime ends in one of them.
 constexpr std::array kLaunchCalls{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,

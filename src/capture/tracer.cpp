@@ -29,9 +29,9 @@ constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVIT
                             CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
                             CUPTI_ACTIVITY_KIND_OVERHEAD};
 
-/// The launches among the driver's calls: some libraries launch without the runtime. All other calls are switched off
-/// one by one: without the kind no call of the driver is recorded, whatever is switched on (CUPTI of CUDA 13.0, an
-/// H200).
+/// The driver's launch calls, which some libraries use without the runtime. All other driver calls are disabled one by
+/// one, because without CUPTI_ACTIVITY_KIND_DRIVER no driver call is recorded, even if it is enabled by itself (CUPTI
+/// of CUDA 13.0, on an H200).
 constexpr std::array kDriverLaunches{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -41,7 +41,7 @@ constexpr std::array kDriverLaunches{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
                                      CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
                                      CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
 
-/// Nine tenths of the runtime's calls, and none of them does anything that a table shows.
+/// Calls that make up nine tenths of the runtime's calls and have no effect that a table shows.
 constexpr std::array kQuietRuntimeCalls{
     CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
     CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
@@ -49,7 +49,7 @@ constexpr std::array kQuietRuntimeCalls{
 
 std::uint64_t thread_id() { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
 
-/// A text's index into a list, which a text that is new joins.
+/// Assigns an index to every distinct text, in the order in which the texts are added.
 class NameTable {
  public:
   profile::Index index_of(const std::string& name) {
@@ -64,7 +64,7 @@ class NameTable {
   std::vector<std::string> names_;
 };
 
-/// The ranges of all threads, with CUPTI's clock.
+/// Records the ranges of all threads, with CUPTI's clock.
 class RangeLog final : public cuda::RangeListener {
  public:
   struct Entry {
@@ -113,7 +113,7 @@ std::string copy_name(std::uint8_t copy_kind) {
   }
 }
 
-/// Turns records into a trace.
+/// Converts CUPTI's records to a trace.
 class TraceBuilder {
  public:
   void add(const CUpti_Activity& record);
@@ -244,7 +244,7 @@ class Tracer::Impl {
       check_cupti(cuptiActivityEnableRuntimeApi(call, 0), "cuptiActivityEnableRuntimeApi");
     }
     cuda::set_range_listener(&ranges_);
-    discard();  // after a session before, CUPTI counts a record as dropped that it made while it was attached
+    discard();  // CUPTI can count a record of its own as dropped when it is attached after an earlier session
   }
 
   void discard() {
@@ -278,7 +278,7 @@ class Tracer::Impl {
     is_on_ = false;
   }
 
-  CuptiSubscription subscription_{&Impl::on_call, nullptr};  // first: it keeps other tools out, or us
+  CuptiSubscription subscription_{&Impl::on_call, nullptr};  // first member: it fails if another tool uses CUPTI
   ActivityBuffers& buffers_;
   RangeLog ranges_;
   bool is_on_{};

@@ -12,7 +12,7 @@ namespace tbench::cuda {
 namespace {
 
 #define TBENCH_CUBLAS_PLACE __FILE__ ":" TBENCH_CUDA_STRINGIZE(__LINE__)
-/// Checks a call that `problem` is the subject of.
+/// Checks a call on behalf of `problem`, which appears in the error message.
 #define TBENCH_CUBLAS_CHECK(call, problem) ::tbench::cuda::check((call), #call, TBENCH_CUBLAS_PLACE, describe(problem))
 
 struct TypeName {
@@ -47,12 +47,12 @@ bool sums_in_16_bits(cublasComputeType_t type) {
   return type == CUBLAS_COMPUTE_16F || type == CUBLAS_COMPUTE_16F_PEDANTIC;
 }
 
-/// Type of the factors alpha and beta.
+/// Returns the type of the factors alpha and beta.
 cudaDataType_t scale_type_of(const MatmulProblem& problem) {
   return sums_in_16_bits(problem.compute_type) ? CUDA_R_16F : CUDA_R_32F;
 }
 
-/// Row strides filled in.
+/// Returns the problem with row strides filled in, or throws if it is invalid.
 MatmulProblem checked(MatmulProblem problem) {
   const auto refuse = [&](const std::string& what) {
     throw std::invalid_argument{fmt::format("{}: {}", describe(problem), what)};
@@ -82,7 +82,7 @@ MatmulProblem checked(MatmulProblem problem) {
   return problem;
 }
 
-/// A row-major matrix to a library of columns: its transpose, whose columns are the rows.
+/// Makes the layout of a row-major matrix for a library that stores columns: it sees the transposed matrix.
 cublasLtMatrixLayout_t make_layout(const MatmulProblem& problem, cudaDataType_t type, std::int64_t rows,
                                    std::int64_t columns, std::int64_t row_stride) {
   cublasLtMatrixLayout_t layout{};
@@ -92,7 +92,7 @@ cublasLtMatrixLayout_t make_layout(const MatmulProblem& problem, cudaDataType_t 
   return layout;
 }
 
-/// [rows, depth] as it is stored.
+/// Makes the layout of an operand [rows, depth] as it is stored.
 cublasLtMatrixLayout_t make_operand(const MatmulProblem& problem, std::int64_t rows, bool transposed,
                                     std::int64_t row_stride) {
   return transposed ? make_layout(problem, problem.input_type, problem.k, rows, row_stride)
@@ -127,7 +127,7 @@ Preference make_preference(const MatmulProblem& problem, std::size_t workspace_l
   TBENCH_CUBLAS_CHECK(
       cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes)),
       problem);
-  // An in-place reduction adds in the output's type: it is not among those that lose nothing.
+  // An in-place reduction adds in the output's type and may lose precision: kComputeType excludes it.
   const std::uint32_t reductions = partial_sums == PartialSums::kComputeType ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
                                                                              : CUBLASLT_REDUCTION_SCHEME_MASK;
   TBENCH_CUBLAS_CHECK(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
@@ -185,7 +185,7 @@ std::string describe(const MatmulAlgorithm& algorithm) {
   const auto half_word = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
     return configured<std::uint16_t>(algorithm, attribute);
   };
-  const auto split_k = configured<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);  // -1: its own choice
+  const auto split_k = configured<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);  // -1: the library decides
   return fmt::format(
       "algorithm {}, tile {}, stages {}, split_k {}, reduction {}, swizzle {}, custom {}, inner {}, cluster {}",
       word(CUBLASLT_ALGO_CONFIG_ID), word(CUBLASLT_ALGO_CONFIG_TILE_ID), word(CUBLASLT_ALGO_CONFIG_STAGES_ID), split_k,
@@ -203,7 +203,7 @@ Matmul::Matmul(const CublasLt& library, const MatmulProblem& problem)
       x_{make_operand(problem_, problem_.m, problem_.x_transposed, problem_.x_row_stride)},
       w_{make_operand(problem_, problem_.n, problem_.w_transposed, problem_.w_row_stride)},
       y_{make_layout(problem_, problem_.output_type, problem_.m, problem_.n, problem_.y_row_stride)} {
-  // w is the library's A, x its B; a row-major matrix is a transposed one to it.
+  // The library's A is w and its B is x; it sees a row-major matrix as a transposed matrix.
   set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSA,
       static_cast<std::int32_t>(problem_.w_transposed ? CUBLAS_OP_N : CUBLAS_OP_T), problem_);
   set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSB,
@@ -252,14 +252,14 @@ void Matmul::launch(const MatmulAlgorithm& algorithm, const MatmulOperands& oper
                                             describe(problem_), algorithm.workspace_bytes, operands.workspace_bytes)};
   }
   static constexpr float kOne = 1.0F, kZero = 0.0F;
-  static constexpr std::uint16_t kHalfOne = 0x3c00, kHalfZero = 0;  // bits of fp16
+  static constexpr std::uint16_t kHalfOne = 0x3c00, kHalfZero = 0;  // bit patterns of fp16
   const bool short_factors = scale_type_of(problem_) == CUDA_R_16F;
   const void* const alpha = short_factors ? static_cast<const void*>(&kHalfOne) : &kOne;
   const void* const beta = short_factors ? static_cast<const void*>(&kHalfZero) : &kZero;
   const cublasStatus_t status = cublasLtMatmul(
       library_, description_.get(), alpha, operands.w, w_.get(), operands.x, x_.get(), beta, operands.y, y_.get(),
       operands.y, y_.get(), &algorithm.algorithm, operands.workspace, operands.workspace_bytes, stream);
-  // describe() in the success path would cost microseconds of every launch.
+  // Call describe() only after a failure, because it would add microseconds to every launch.
   if (status != CUBLAS_STATUS_SUCCESS) check(status, "cublasLtMatmul", TBENCH_CUBLAS_PLACE, describe(problem_));
 }
 

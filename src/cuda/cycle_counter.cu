@@ -9,7 +9,8 @@
 namespace tbench::cuda {
 namespace {
 
-/// A block on every multiprocessor, as the hardware spreads the blocks of an idle device; what gets none has no mark.
+/// Writes one mark per multiprocessor. An idle device spreads the blocks over all of them; one without a block has no
+/// mark.
 __global__ void mark_kernel(CycleMark* marks, unsigned multiprocessors) {
   unsigned multiprocessor;
   CycleMark mark;

@@ -18,7 +18,7 @@ int current_device() {
   return device;
 }
 
-/// "GPU-" and the UUID in the usual groups of 8, 4, 4, 4 and 12 digits, as nvidia-smi prints it.
+/// Formats a UUID as nvidia-smi prints it: "GPU-", then groups of 8, 4, 4, 4 and 12 digits.
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text{"GPU"};
   for (std::size_t byte = 0; byte < sizeof(uuid.bytes); ++byte) {
@@ -28,7 +28,7 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// CUDA writes 12.4 as 12040.
+/// Formats a CUDA version: 12040 is 12.4.
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace
@@ -114,7 +114,7 @@ std::size_t persisting_l2_bytes() {
 }
 
 bool context_is_healthy() noexcept {
-  // A second question after clearing: an old error that harmed nothing must not count.
+  // Synchronise again after clearing, so that an old, harmless error does not count.
   static_cast<void>(cudaDeviceSynchronize());
   static_cast<void>(cudaGetLastError());
   return cudaDeviceSynchronize() == cudaSuccess;

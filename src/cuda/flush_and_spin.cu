@@ -10,7 +10,7 @@ namespace tbench::cuda {
 namespace {
 
 constexpr std::size_t kTimesCache = 2;
-/// Any but 0, which memory that has just been allocated may hold.
+/// The byte that a flush writes; not 0, which newly allocated memory may already hold.
 constexpr int kPattern = 0x5a;
 
 std::size_t l2_bytes() {
@@ -21,7 +21,7 @@ std::size_t l2_bytes() {
   return static_cast<std::size_t>(bytes);
 }
 
-/// The global timer and not clock64(): its unit does not depend on the SM clock.
+/// Spins by the global timer instead of clock64(), whose unit depends on the SM clock.
 __global__ void spin_kernel(unsigned long long nanoseconds) {
   const unsigned long long begin = global_nanoseconds();
   while (global_nanoseconds() - begin < nanoseconds) {

@@ -17,17 +17,19 @@ namespace {
 
 constexpr Seconds kSampleTime{100e-6};
 constexpr int kMaxLaunches = 50;
-/// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all launches of a sample.
+/// The spin time per launch. Enqueuing a launch takes the host 2 to 4 us, and the spin has to outlast all launches of a
+/// sample.
 constexpr Seconds kEnqueueTime{5e-6};
-/// The clock may be down after so much work without rests, and takes this long to rise (measured on an H200).
+/// The amount of work without rests after which the clock may have dropped; it takes kClockRise to recover (measured on
+/// an H200).
 constexpr Seconds kLongRound{20e-3};
 constexpr Seconds kClockRise{0.2};
-/// Candidates are compared with each other alone, under the same conditions: longer pauses would cost a large product
-/// seconds.
+/// The longest pause. Candidates are compared only with each other, under the same conditions, and longer pauses would
+/// cost seconds for a large product.
 constexpr Seconds kLongestPause{5e-3};
-/// Times that are no further apart are equal to autotuning with a few samples.
+/// Times within this factor count as equal, because there are only a few samples.
 constexpr double kEqualWithin = 1.01;
-/// The same limit for cold launches, whose times spread by more.
+/// The limit for dropping candidates of cold launches, whose times vary more.
 constexpr double kNarrowWithin = 1.03;
 
 struct Candidate {
@@ -48,7 +50,7 @@ std::size_t bytes_of_x(const MatmulProblem& problem) {
   return static_cast<std::size_t>((rows - 1) * problem.x_row_stride + columns) * element_bytes(problem.input_type);
 }
 
-/// Times launches of one product's algorithms.
+/// Times launches of the algorithms of one product.
 class LaunchTimer {
  public:
   LaunchTimer(const Matmul& matmul, const MatmulOperands& operands, cudaStream_t stream, ProductOperands met)
@@ -56,7 +58,7 @@ class LaunchTimer {
     if (met == ProductOperands::kWeightCold) flush_.emplace();
   }
 
-  /// Seconds of one of `count` launches.
+  /// Returns the seconds per launch, averaged over `count` launches.
   [[nodiscard]] double time(const MatmulAlgorithm& algorithm, int count) const {
     if (!flush_) return time_chain(algorithm, count) / count;
     double sum = 0;
@@ -137,7 +139,7 @@ std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul, std::span<
                                                 const MatmulOperands& operands, cudaStream_t stream,
                                                 ProductOperands met) {
   const LaunchTimer timer{matmul, operands, stream, met};
-  std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
+  std::vector<int> launches(algorithms.size(), 0);  // per sample; 0: the kernel is not loaded yet
   AutotunePauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
     const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// NVML without its header, which is not part of every CUDA toolkit: the few types and numbers needed are declared here
-// as the NVML API Reference documents them (docs.nvidia.com/deploy/nvml-api).
+// NVML without its header, which not every CUDA toolkit contains. The few types and numbers that are needed are
+// declared here as in the NVML API Reference (docs.nvidia.com/deploy/nvml-api).
 #include "tbench/cuda/nvml.hpp"
 
 #include <dlfcn.h>
@@ -54,7 +54,7 @@ struct FieldValue {  // nvmlFieldValue_t
   } value;
 };
 static_assert(sizeof(FieldValue) == 40);
-constexpr unsigned int kPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, mW; of scope 0, the GPU
+constexpr unsigned int kPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, in mW; scope 0 is the GPU
 constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
 
 struct Reason {
@@ -96,7 +96,7 @@ class NvmlLibrary {
     bind(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
     bind(total_energy, "nvmlDeviceGetTotalEnergyConsumption");
     bind(event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
-    if (event_reasons == nullptr) {  // its name before driver 535
+    if (event_reasons == nullptr) {  // the function's name before driver 535
       bind(event_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     }
     bind(ecc_mode, "nvmlDeviceGetEccMode");
@@ -158,7 +158,7 @@ namespace {
 
 using Library = std::shared_ptr<const NvmlLibrary>;
 
-/// The value that `function(device, arguments..., &value)` writes, or nothing.
+/// Returns the value that `function(device, arguments..., &value)` writes; nullopt if the query fails.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> query(Function NvmlLibrary::*function, const Library& library, Device device,
                            Arguments... arguments) {
@@ -258,7 +258,7 @@ std::optional<double> NvmlDevice::temperature_c() const {
   if (const auto celsius = query<unsigned int>(&NvmlLibrary::temperature, library_, handle_, kTemperatureGpu)) {
     return static_cast<double>(*celsius);
   }
-  // The function above is deprecated since NVML 12.9; this one takes its place.
+  // nvmlDeviceGetTemperatureV replaces the function above, which is deprecated since NVML 12.9.
   if (!is_known() || library_->temperature_v == nullptr) {
     return std::nullopt;
   }
@@ -302,7 +302,7 @@ std::optional<std::int64_t> NvmlDevice::other_compute_processes() const {
   }
   std::vector<ProcessInfo> processes(64);
   NvmlReturn result = kInsufficientSize;
-  // NVML says how many there are; more may have started before the second call.
+  // NVML returns the number of processes, but more may have started before the next call.
   for (int attempt = 0; attempt < 4 && result == kInsufficientSize; ++attempt) {
     auto count = static_cast<unsigned int>(processes.size());
     result = library_->compute_processes(handle_, &count, processes.data());

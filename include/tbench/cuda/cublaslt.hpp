@@ -118,8 +118,8 @@ struct MatmulOperands {
 class Matmul {
  public:
   /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
-  ///          type
-  /// other than 16 or 32 bit floating point, or a negative number of multiprocessors; CublasError
+  ///                                 type other than 16 or 32 bit floating point, or a negative number of
+  ///                                 multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
   /// Returns the algorithms that the library's heuristic recommends, best estimate first. Empty if the library has no

@@ -31,7 +31,7 @@ class CudaError : public std::runtime_error {
 /// @param call   text of the call
 /// @param place  file and line of the call
 /// @throws  OutOfMemory  for cudaErrorMemoryAllocation (the requested size is in `call`, its bytes are unknown);
-/// Unsupported  if the program has no code for the GPU; CudaError  for every other error
+///                       Unsupported if the program has no code for the GPU; CudaError for every other error
 void check(cudaError_t code, std::string_view call, std::string_view place);
 
 /// Writes a line to stderr for a failure, for use in destructors. Skips an error that repeats the previous one, because

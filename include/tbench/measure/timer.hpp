@@ -70,8 +70,7 @@ class Timer {
   /// Runs `count` bursts of `launches` calls of `launch` and waits for the end of each burst.
   /// @param while_busy  called after the last burst is enqueued and before waiting for it
   /// @throws  std::logic_error  if begin_bursts() was not called, `launches` is 0, or a launch does not mark each of
-  ///          its
-  /// phases exactly once
+  ///                            its phases exactly once
   [[nodiscard]] virtual Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
                                           const std::function<void()>& while_busy) = 0;
   /// Frees the memory that begin_bursts() allocated. Does nothing if begin_bursts() was not called.

@@ -16,7 +16,7 @@ namespace tbench::measure {
 
 namespace {
 
-/// Forgets a counted clock that the GPU cannot have.
+/// Discards a counted clock that is higher than the GPU's maximum.
 void drop_impossible_clock(DeviceState& device, const std::optional<GpuFacts>& gpu) {
   constexpr double kMaxOfAClock = 1.02;
   if (!gpu || !gpu->max_sm_clock_hz || !device.sm_clock_counted) {
@@ -27,7 +27,7 @@ void drop_impossible_clock(DeviceState& device, const std::optional<GpuFacts>& g
   }
 }
 
-/// One call of measure_case.
+/// The state of one call of measure_case().
 class Measurement {
  public:
   Measurement(const CaseId& id, Case& subject, std::optional<Precision> precision, const Instruments& instruments,
@@ -60,7 +60,7 @@ class Measurement {
   void set_peaks(const DeviceState& device);
   void fail(Status status, std::string reason);
   void finish_record();
-  /// Calls `what` and counts the time that it takes.
+  /// Calls `what` and adds the time it takes to a part of the host times.
   template <class What>
   auto counted(Seconds HostTimes::*part, const What& what);
   void release_cached();
@@ -75,10 +75,10 @@ class Measurement {
   const StopRequested& stop_requested_;
 
   std::map<std::string, double> build_counters_;
-  Record record_;  // the one in progress: what holds for all repetitions, and what this one has so far
+  Record record_;  // the record in progress, with the facts that hold for all repetitions
   std::vector<Record> done_;
   Seconds record_begin_;
-  HostTimes host_times_;  // within the record in progress
+  HostTimes host_times_;  // of the record in progress
 };
 
 template <class What>
@@ -131,7 +131,7 @@ void Measurement::measure(std::int64_t repetitions) {
   }
 }
 
-/// Builds, and verifies unless that comes last. False if that was the case's end.
+/// Builds the case, and verifies it unless the case verifies last. Returns false if the case has ended.
 bool Measurement::prepare() {
   if (auto reason = subject_.unsupported_reason()) {
     fail(Status::kUnsupported, std::move(*reason));
@@ -161,7 +161,7 @@ bool Measurement::verify_again() {
   return !verdict || accept(std::move(*verdict), "found after the timing, on other data: ");
 }
 
-/// Verifies the last launch that was timed, where an output checker watches.
+/// Verifies the last timed launch, if an output checker watches it.
 bool Measurement::verify_timed() {
   LaunchChecker* const checker = subject_.launch_checker();
   if (checker == nullptr || options_.regime != Regime::kBurst) {
@@ -171,8 +171,8 @@ bool Measurement::verify_timed() {
   return accept(checker->verdict(), "found in a timed launch: ");
 }
 
-/// Ends the record in progress if the output was wrong. Keeps the worst verdict.
-/// @param found  how, for the reason; may be empty
+/// Keeps the worst verdict, and ends the record in progress if the output was wrong.
+/// @param found  how the error was found, for the reason; may be empty
 bool Measurement::accept(Verification verdict, const std::string& found) {
   const bool is_worst = !record_.verification || verdict.worst_error >= record_.verification->worst_error;
   const bool passed = verdict.passed;
@@ -185,7 +185,7 @@ bool Measurement::accept(Verification verdict, const std::string& found) {
   return passed;
 }
 
-/// Ends the record in progress: another step was measured than the one asked for.
+/// Ends the record in progress, because the measured step is not the requested step.
 void Measurement::reject(std::string reason) {
   record_.memory.reset();
   record_.trace.reset();
@@ -196,7 +196,7 @@ void Measurement::reject(std::string reason) {
 
 void Measurement::repeat_once() {
   if (options_.regime == Regime::kBurst) {
-    release_cached();  // what verifying has left behind may be in the way of the memory that a flush needs
+    release_cached();  // memory cached by the verification may be needed for the flush
   }
   SampleResult result =
       sample(subject_, instruments_.timer, instruments_.monitor, options_, progress_, stop_requested_);
@@ -212,7 +212,7 @@ void Measurement::repeat_once() {
   keep_counters(subject_.counters());
   record_.labels = subject_.labels();
   if (subject_.launch_checker() != nullptr) {
-    record_.labels["trusted"] = "plugin";  // no further than code in this process can be
+    record_.labels["trusted"] = "plugin";  // code in this process cannot be verified any further
   }
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
@@ -262,7 +262,7 @@ MemoryUse Measurement::memory_pass() {
   return use;
 }
 
-/// Before steps that the power limit slows are traced.
+/// Returns the time of steps to run before the traced steps; 0 unless the power limit lowers the clock.
 Seconds Measurement::run_up() const {
   constexpr Seconds kRunUp{0.15};
   constexpr double kFullClock = 0.985;
@@ -272,13 +272,13 @@ Seconds Measurement::run_up() const {
   return clock->value < kFullClock * *instruments_.gpu->max_sm_clock_hz ? kRunUp : Seconds{};
 }
 
-/// Steps that a process can make but once are not made again to be traced. False if the trace was the case's end.
+/// Traces a few steps, unless the process cannot repeat the steps of the case. Returns false if the case has ended.
 bool Measurement::trace() {
   if (instruments_.tracer == nullptr || subject_.verifies_last()) {
     return true;
   }
   announce("tracing");
-  release_cached();  // a flush needs its memory once more
+  release_cached();  // a flush needs the memory again
   Timing& timing = *record_.timing;
   try {
     record_.trace = trace_steps(subject_, instruments_.timer, *instruments_.tracer,
@@ -303,7 +303,7 @@ bool Measurement::trace() {
   return !problem;
 }
 
-/// The datasheet's rates, at its own clock and at the one while sampling.
+/// Sets the datasheet's peak rates, at the datasheet's clock and at the clock during sampling.
 void Measurement::set_peaks(const DeviceState& device) {
   if (!precision_ || !instruments_.gpu) {
     return;

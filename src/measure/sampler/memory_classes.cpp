@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::string_view kOther = "other";
 
-/// An event's place in its step.
+/// The position of an event in its step. All members but `phase` are numbers of events.
 struct Place {
-  std::size_t phase{};      // the last one, too, for what comes behind it
-  std::size_t phase_end{};  // events before
+  std::size_t phase{};      // the last phase also covers events after its end
+  std::size_t phase_end{};  // events before the end of that phase
   std::size_t last_phase_end{};
   std::size_t step_end{};
 };
@@ -35,7 +35,7 @@ bool is_cast(const AllocationLog& log, const AllocationEvent& event) {
   return event.operation < log.operations.size() && log.operations[event.operation] == "aten::_to_copy";
 }
 
-/// The class of a block that no tensor of the case claims, by its life.
+/// Returns the class of a block without a tensor of the case, from the block's lifetime.
 std::string unclaimed_class(const AllocationLog& log, std::size_t made, std::size_t freed, const Place& place,
                             std::string_view phase) {
   if (freed >= place.step_end) return "workspaces";
@@ -56,7 +56,7 @@ MemoryClasses::MemoryClasses(const AllocationLog& log, std::span<const LoggedSte
   for (Block& block : blocks_) classify(block, log, steps, phases, marks);
 }
 
-/// Finds the lives of the blocks, what lived before the log, and what was freed of that.
+/// Finds the lifetimes of the blocks, the bytes from before the log, and which of these were freed.
 void MemoryClasses::find_blocks(const AllocationLog& log, std::span<const LiveTensors> marks) {
   std::unordered_map<std::uint64_t, const LiveTensor*> held;
   std::int64_t unknown = log.allocated_before;

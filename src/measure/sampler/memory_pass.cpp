@@ -21,7 +21,7 @@ std::map<std::string, std::int64_t> without_zeros(std::map<std::string, std::int
   return split;
 }
 
-/// Bytes in live blocks before event `index`.
+/// Returns the bytes in live blocks before event `index`.
 std::int64_t allocated_before(const AllocationLog& log, std::size_t index) {
   return index == 0 ? log.allocated_before : log.events[index - 1].allocated;
 }
@@ -44,7 +44,7 @@ std::vector<PhaseMemory> phases_of(const AllocationLog& log, const LoggedStep& s
   return phases;
 }
 
-/// `FORWARD/layer.3/ffn` as `FORWARD/layer.*/ffn`.
+/// Converts `FORWARD/layer.3/ffn` to `FORWARD/layer.*/ffn`.
 std::string label_path(const std::string& names) {
   std::vector<std::string> labels = split(names, '/');
   for (std::string& label : labels) label = range_label(label);
@@ -84,7 +84,7 @@ std::vector<Allocation> largest_of(const AllocationLog& log, std::span<const std
 std::int64_t add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
                      std::span<const std::string_view> phases, std::span<const LiveTensors> marks) {
   std::int64_t peak = log.allocated_before;
-  std::size_t at_peak = 0;  // events up to it
+  std::size_t at_peak = 0;  // number of events up to the peak
   for (std::size_t i = 0; i < log.events.size(); ++i) {
     if (log.events[i].allocated < peak) continue;
     peak = log.events[i].allocated;
@@ -100,7 +100,7 @@ std::int64_t add_log(MemoryUse& use, const AllocationLog& log, std::span<const L
 }
 
 MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink) {
-  // A step that is replayed allocates nothing: the one that records it does, once.
+  // A replayed step allocates nothing; only the one step that records the graph does.
   const std::size_t steps = subject.discard_recording() ? 1 : kSteps;
   probe.release_cached();
   probe.reset_peaks();

@@ -1,4 +1,4 @@
-// Runs chunks and keeps the books; every decision is one of stopping.hpp's functions.
+// Runs the chunks and keeps their results. All decisions are functions of stopping.hpp.
 #include "tbench/measure/sampler.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr int kCoolDownTries = 3;
 constexpr Seconds kFirstWait{0.05};
 constexpr Seconds kLongestWait{2.0};
 constexpr int kWaitsPerTry = 6;
-/// Sampling shorter than this tells no energy: the counter's own steps are not small beside it.
+/// The shortest sampling time for which energy is reported; the steps of the energy counter are too coarse below it.
 constexpr Seconds kMinEnergyTime{2.0};
 
 std::vector<double> step_times(const Chunk& chunk) {
@@ -34,7 +34,7 @@ std::vector<double> step_times(const Chunk& chunk) {
   return times;
 }
 
-/// Bursts have no drain that tells of the host: flushes and spins lie in it.
+/// Returns the state for stopping.hpp. Bursts have no drains, because flushes and spins would be part of them.
 SamplingState state_of(const SamplingRun& run, Seconds elapsed) {
   const bool has_drains = run.regime == Regime::kSustained;
   return {.samples = run.samples,
@@ -43,7 +43,7 @@ SamplingState state_of(const SamplingRun& run, Seconds elapsed) {
           .chunk_drains = has_drains ? std::span<const double>{run.chunk_drains} : std::span<const double>{}};
 }
 
-/// Polls the clock; whatever ends the sampling ends that too.
+/// Polls the clock until the end of the scope.
 class PollingScope {
  public:
   PollingScope(ClockMonitor& monitor, bool is_wanted) : monitor_{monitor}, is_open_{is_wanted} {
@@ -102,8 +102,8 @@ class Sampler {
   const ProgressCallback& progress_;
   const StopRequested& stop_requested_;
   ChunkRunner runner_;
-  std::optional<L2State> l2_;         // of bursts, where the timer controls it
-  std::int64_t launches_{1};          // of a sample
+  std::optional<L2State> l2_;         // for bursts, if the timer controls it
+  std::int64_t launches_{1};          // per sample
   std::optional<Seconds> warm_step_;  // time of a sample at the end of the warm-up
   Seconds wait_{kFirstWait};          // the next wait for a hot device
 };
@@ -121,7 +121,7 @@ WarmUp Sampler::warm_up() {
   WarmUp result;
   std::vector<double> times;
   const Seconds begin = timer_.now();
-  std::int64_t next = 1;  // the first step alone: its time is kept apart
+  std::int64_t next = 1;  // the first step is timed by itself
   std::optional<WarmUpEnd> end = options_.fixed_warm_up == 0 ? std::optional{WarmUpEnd{}} : std::nullopt;
   while (!end) {
     report("warming up");
@@ -139,14 +139,14 @@ WarmUp Sampler::warm_up() {
   return result;
 }
 
-/// Launches that a fixed warm-up still lacks.
+/// Returns the number of launches that a fixed warm-up still needs.
 std::int64_t Sampler::warm_up_left(const WarmUp& made) const {
   return options_.fixed_warm_up.value_or(std::numeric_limits<std::int64_t>::max()) - made.steps;
 }
 
-/// The first launches are chained like a model's steps: work that escapes to another stream would end unseen while a
-/// burst's spin goes on, and here it piles up.
-/// @return  the time of a launch
+/// Chains the first launches like the steps of a model, so that work that escapes to another stream accumulates and is
+/// seen; in a burst it would end unseen during the spin.
+/// @return  time of a launch
 Seconds Sampler::chain_first_launches(WarmUp& result) {
   Seconds launch;
   while (const std::int64_t next =
@@ -164,11 +164,11 @@ Seconds Sampler::chain_first_launches(WarmUp& result) {
 
 WarmUp Sampler::warm_up_bursts() {
   WarmUp result;
-  SamplerOptions open_end = options_;  // a fixed count is in launches, and counted here
+  SamplerOptions open_end = options_;  // a fixed number counts launches, and warm_up_left() checks it
   open_end.fixed_warm_up.reset();
   const Seconds begin = timer_.now();
   Seconds launch = chain_first_launches(result);
-  std::vector<double> times;  // of a launch in bursts
+  std::vector<double> times;  // seconds per launch in bursts
   std::optional<WarmUpEnd> end;
   while (!end && warm_up_left(result) > 0) {
     report("warming up");
@@ -250,7 +250,7 @@ SamplingRun Sampler::take_samples() {
   run.stop = *stop;
   run.polls = polls_within(run, polling.stop());
   const std::optional<Joules> energy_after = monitor_.total_energy();
-  // The energy of a burst is unknown: flushes, spins and gaps use energy, too.
+  // The energy of bursts is unknown, because flushes, spins and gaps use energy, too.
   const bool is_resolved = !is_burst() && timer_.now() - begin >= kMinEnergyTime;
   if (is_resolved && energy_before && energy_after && *energy_after > *energy_before) {
     run.energy = Joules{energy_after->value - energy_before->value};
@@ -258,7 +258,8 @@ SamplingRun Sampler::take_samples() {
   return run;
 }
 
-/// Waits at least once, and on while the device says that its times would be invalid; every wait is twice the last one.
+/// Waits at least once, and again while the device reports that its times would be invalid. Each wait is twice as long
+/// as the previous one.
 void Sampler::cool_down() {
   for (int waits = 0; waits < kWaitsPerTry; ++waits) {
     report("cooling down");
@@ -270,8 +271,8 @@ void Sampler::cool_down() {
   }
 }
 
-/// Samples, and again up to three times after a wait while the device throttles. A fixed count is a protocol that the
-/// user asked for: it is run once, and judged as it is.
+/// Takes samples, and repeats this up to three times, after a wait, while the device throttles. With a fixed number of
+/// samples, a protocol of the user's choice, it takes them once and evaluates them as they are.
 SamplingRun Sampler::sample_until_cool() {
   const Seconds begin = timer_.now();
   SamplingRun run = take_samples();
@@ -284,7 +285,7 @@ SamplingRun Sampler::sample_until_cool() {
   return run;
 }
 
-/// May wait for other processes, which is no part of the sampling.
+/// Prepares the timer. It may wait for other processes, which does not count as sampling.
 void Sampler::prepare() {
   const std::size_t phases = subject_.phases().size();
   if (phases == 0) {

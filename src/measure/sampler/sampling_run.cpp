@@ -14,7 +14,8 @@
 namespace tbench::measure {
 namespace {
 
-/// Device time of what is waited for at once: a chunk of steps; of bursts, whose rows are means over launches, one.
+/// Returns the device time of the work between two waits: a chunk of steps, or one burst, whose rows are means over its
+/// launches.
 Seconds device_time(const Chunk& chunk, bool of_one_burst) {
   const Seconds sum{std::accumulate(chunk.phase_seconds.begin(), chunk.phase_seconds.end(), 0.0)};
   return of_one_burst ? sum * static_cast<double>(chunk.launches) / static_cast<double>(chunk.steps()) : sum;

@@ -11,12 +11,12 @@ namespace tbench::measure {
 namespace {
 
 constexpr Seconds kTracedTime{0.08};
-constexpr double kBurstShare = 0.25;  // of that: a burst begins on a device that has rested
+constexpr double kBurstShare = 0.25;  // share of kTracedTime: the device rests before each burst
 constexpr double kMinSteps = 2;
 constexpr double kMaxSteps = 10;
 constexpr double kMaxRunUpSteps = 100;
 
-/// A trace that ends with its scope, whatever a step throws.
+/// Ends the trace at the end of the scope, even if a step throws.
 class TraceScope {
  public:
   explicit TraceScope(StepTracer& tracer) : tracer_{tracer} { tracer_.start(); }
@@ -28,7 +28,7 @@ class TraceScope {
   StepTracer& tracer_;
 };
 
-/// The first one does not count.
+/// Returns the number of steps to trace, including a first step that does not count.
 std::size_t steps_to_trace(Seconds step, Regime regime) {
   const Seconds time = regime == Regime::kBurst ? kTracedTime * kBurstShare : kTracedTime;
   const double fitting = step.value > 0 ? time / step : kMaxSteps;
@@ -39,7 +39,7 @@ std::size_t run_up_steps(Seconds step, Seconds run_up) {
   return step.value > 0 ? static_cast<std::size_t>(std::min(run_up / step, kMaxRunUpSteps)) : 0;
 }
 
-/// Returns the `steps` that the timer kept: operations of the others lie in no step.
+/// Returns the `steps` that the timer kept; the repeated ones in `made_again` are not part of any step.
 std::vector<EnqueuedStep> kept(const std::vector<EnqueuedStep>& steps, const std::vector<std::size_t>& made_again) {
   std::vector<EnqueuedStep> rest;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -51,8 +51,8 @@ std::vector<EnqueuedStep> kept(const std::vector<EnqueuedStep>& steps, const std
 }  // namespace
 
 StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const TraceOptions& options, Seconds step) {
-  // A graph made before the trace began would not be seen kernel by kernel: it is recorded anew, in a step more. That
-  // one's replay is not typical either: the driver prepares it while the host waits.
+  // A graph from before the trace would not show its kernels one by one, so that an additional step records it again.
+  // The replay in that step is not typical either, because the driver prepares the graph while the host waits.
   const std::size_t recording = subject.discard_recording() ? 1 : 0;
   const std::size_t uncounted = recording + run_up_steps(step, options.run_up);
   const std::size_t count = uncounted + steps_to_trace(step, options.regime);

@@ -11,13 +11,13 @@ namespace {
 
 constexpr double kEscapeShare = 0.05;
 constexpr Seconds kEscapeFloor{1e-3};
-/// Launches that vary a little are not to make bursts under kMinBurst.
+/// The margin that keeps bursts above kMinBurst although the time of a launch varies.
 constexpr double kBurstMargin = 1.1;
 constexpr std::int64_t kMaxLaunches = 1000;
 
 std::int64_t count_of(std::span<const double> samples) { return static_cast<std::int64_t>(samples.size()); }
 
-/// How often `step` fits into `time`, at most `limit` (which also covers a step of no time).
+/// Returns how many times `step` fits into `time`, at most `limit`, which is also the result for a step of no time.
 std::int64_t times_into(Seconds step, Seconds time, std::int64_t limit) {
   const double fits = time / step;
   return fits < static_cast<double>(limit) ? static_cast<std::int64_t>(fits) : limit;
@@ -27,7 +27,7 @@ bool is_long_case(Seconds step, const SamplerOptions& options) {
   return step * static_cast<double>(options.min_samples) > options.long_case;
 }
 
-/// Whether the last few steps are long enough to need no second look, or long and alike.
+/// Whether the last few steps are so long that no further check is needed, or are long and have similar times.
 bool are_enough_long_steps(std::span<const double> times, const SamplerOptions& options) {
   const Seconds step{stats::median(times)};
   if (step > kLongStep) {
@@ -38,7 +38,7 @@ bool are_enough_long_steps(std::span<const double> times, const SamplerOptions& 
   return is_long_case(step, options) && *high - *low <= kLongStepSpread * step.value;
 }
 
-/// Steps without which no warm-up ends at its limit.
+/// Returns the smallest number of steps of a warm-up that ends at its limit.
 std::int64_t min_warm_up_steps(std::span<const double> times) {
   return Seconds{stats::median(times)} > kLongWarmUpStep ? kMinLongWarmUpSteps : kMinWarmUpSteps;
 }
@@ -49,8 +49,8 @@ bool is_paced_by_host(const SamplingState& state) {
          stats::median(state.chunk_drains) < kHostBoundDrain * stats::median(state.samples);
 }
 
-/// The half-width that ends sampling: it relaxes with the time spent, because the samples of a host that wanders are
-/// not independent, and more of them do not make the median more certain.
+/// Returns the half-width at which sampling stops. It relaxes with the time spent, because samples on a drifting host
+/// are not independent, and more of them do not make the median more certain.
 double wanted_half_width(Seconds elapsed, const SamplerOptions& options) {
   const double relaxed = options.precise_half_width * std::clamp(elapsed / options.sample_time, 1.0, kRelaxedPrecision);
   return std::min(relaxed, std::max(kWidestHalfWidth, options.precise_half_width));
@@ -114,7 +114,7 @@ ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds>
   std::int64_t steps = regular;
   if (step && is_long_case(*step, options)) {
     const std::int64_t missing = samples_wanted(*step, options) - have;
-    // Not longer than the time left, give or take a step: a chunk cannot be stopped.
+    // Not longer than the time left, give or take a step, because a chunk cannot be stopped.
     const std::int64_t affordable = 2 + times_into(*step, options.sample_limit - state.elapsed, options.max_chunk);
     steps = missing > 0 ? std::min(missing + dropped, affordable) : std::min(options.min_samples_long / 2, affordable);
   }

@@ -11,7 +11,7 @@
 namespace tbench::measure {
 namespace {
 
-// Fields of a process's message about its chunk: these, then its phase_seconds.
+// The fields of a process's message about its chunk; phase_seconds follows them.
 enum Field : std::size_t { kNow, kSteps, kWall, kEnqueue, kCpu, kEscaped, kFields };
 
 std::vector<double> numbers_of(const Chunk& chunk, Seconds now) {

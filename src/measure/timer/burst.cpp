@@ -8,10 +8,10 @@ namespace tbench::measure {
 
 namespace {
 
-/// Records the events of one launch's marks, as many as there are; counts all marks.
+/// Records an event at each of the first `events` marks of a launch, and counts all marks.
 class BurstMarker final : public PhaseMarker {
  public:
-  /// @param events  that may be recorded, from number `first_event` on; 0 for a launch whose end is not of interest
+  /// @param events  number of events to record, from `first_event` on; 0 for a launch whose end is not timed
   BurstMarker(BurstQueue& queue, std::size_t first_event, std::size_t events)
       : queue_{queue}, first_event_{first_event}, events_{events} {}
   void mark() override {
@@ -35,7 +35,7 @@ Burst::Parts Burst::parts_of(const BurstSetup& setup, std::size_t launches) {
   const bool apart = setup.has_launches_apart();
   const std::size_t count = apart ? launches : 1;
   const std::size_t in_each = apart ? 1 : launches;
-  // An event between two launches adds to their time: where none is needed there is none.
+  // An event between two launches adds to their time, so that there is none unless it is needed.
   const std::size_t marks = setup.phases == 1 ? 1 : in_each * setup.phases;
   const std::size_t guards = setup.checker == nullptr ? 0 : 1;
   return {.count = count, .launches = in_each, .events = 1 + marks + guards};
@@ -46,8 +46,9 @@ std::size_t Burst::events(const BurstSetup& setup, std::size_t launches) {
   return parts.count * parts.events;
 }
 
-/// A launch on a stream that does not wait for the timed one reads what it reads while the spin goes on: with a checker
-/// everything else comes behind the spin.
+/// Enqueues the spin, the flush and the checker's work before a launch. With a checker everything else comes after the
+/// spin: a launch on a stream that does not wait for the timed stream runs during the spin, and reads the operands as
+/// they were before.
 void Burst::enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) const {
   if (setup_.checker == nullptr) {
     if (setup_.flush_l2) {
@@ -66,7 +67,7 @@ void Burst::enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) c
 }
 
 Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step& launch, std::size_t begin) {
-  const std::size_t guard = begin + parts_.events - 1;  // behind the spin, with a checker
+  const std::size_t guard = begin + parts_.events - 1;  // after the spin; used with a checker only
   enqueue_before(queue, spin, guard);
   HostTimes times;
   const Seconds cpu_begin = process_cpu_now();

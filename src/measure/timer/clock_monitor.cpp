@@ -11,7 +11,7 @@
 
 namespace tbench::measure {
 
-/// The thread, and what it has noted. NVML may be asked from several threads at once.
+/// The polling thread and its readings. NVML allows calls from several threads at once.
 class NvmlClockMonitor::Poller {
  public:
   explicit Poller(const cuda::NvmlDevice& device)
@@ -38,8 +38,8 @@ class NvmlClockMonitor::Poller {
   }
 
   const cuda::NvmlDevice& device_;
-  std::vector<PolledClock> noted_;  // of the thread until it has ended
-  std::jthread thread_;             // the last member: the others are there before it runs
+  std::vector<PolledClock> noted_;  // owned by the thread until it ends
+  std::jthread thread_;             // the last member, because the thread uses the others
 };
 
 NvmlClockMonitor::NvmlClockMonitor(cuda::NvmlDevice device) : device_{std::move(device)} {}
@@ -59,7 +59,7 @@ std::vector<PolledClock> NvmlClockMonitor::stop_polling() {
 
 ClockReading NvmlClockMonitor::read() {
   ClockReading reading;
-  // The clock first: the other questions take time, in which a short chunk may end.
+  // Read the clock first, because the other queries take time, in which a short chunk may end.
   reading.sm_clock = device_.sm_clock();
   if (const auto reasons = device_.clock_event_reasons()) {
     reading.throttle_reasons = cuda::clock_event_reason_names(*reasons);

@@ -15,7 +15,7 @@ namespace tbench::measure {
 
 namespace {
 
-/// Records one step's events in order; counts, but does not record, more marks than there are events.
+/// Records the events of one step in order. Counts further marks without recording them.
 class EventMarker final : public PhaseMarker {
  public:
   EventMarker(std::span<const cuda::Event> events, cudaStream_t stream) : events_{events}, stream_{stream} {}
@@ -53,13 +53,13 @@ bool can_persist_l2() {
 
 }  // namespace
 
-/// Host moments of one chunk.
+/// Host times of one chunk.
 struct CudaEventTimer::HostTimes {
   Seconds begin;        // the first event has been recorded on an idle device
   Seconds enqueued;     // the last step's launch has returned
   Seconds event_done;   // the last event is known to have completed
   Seconds idle;         // the device is known to be idle
-  bool end_was_seen{};  // the last event completed while the host waited for it: event_done is that moment
+  bool end_was_seen{};  // whether the host was waiting when the last event completed, so that event_done is that moment
   Seconds cpu;
 };
 
@@ -127,8 +127,9 @@ Chunk CudaEventTimer::time_steps(std::size_t count, const Step& step, const std:
   for (std::size_t i = 0; i < marks; ++i) {
     chunk.phase_seconds.push_back(between(i, i + 1).value);
   }
-  // Reading clocks takes the host some milliseconds. If the device ended meanwhile, its end is not when the host looked
-  // but what the events say after the first one, which an idle device passes as soon as it is recorded.
+  // Reading clocks takes the host some milliseconds. If the device finished meanwhile, its end is not the moment at
+  // which the host looked, but follows from the events: an idle device passes the first event as soon as it is
+  // recorded.
   const Seconds end =
       times.end_was_seen ? times.event_done : std::min(times.begin + between(0, marks), times.event_done);
   chunk.escaped = times.idle - times.event_done;
@@ -156,8 +157,8 @@ void CudaEventTimer::end_bursts() noexcept {
   flush_.reset();
 }
 
-/// Waits for all that was enqueued, the device's every stream included.
-/// @return  how much longer than the last event that took
+/// Waits until the device has finished everything enqueued on any stream.
+/// @return  host time of this wait after the last event had completed
 Seconds CudaEventTimer::wait_for_burst() {
   TBENCH_CUDA_CHECK(cudaStreamSynchronize(stream_));
   const Seconds event_done = steady_now();
@@ -179,7 +180,7 @@ Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const
   std::size_t calls = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (resets_persisting_l2_) {
-      // A flush passes over lines that a kernel has made persistent.
+      // A flush does not evict lines that a kernel has made persistent.
       TBENCH_CUDA_CHECK(cudaCtxResetPersistingL2Cache());
     }
     Burst burst{setup, launches};

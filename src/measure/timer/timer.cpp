@@ -12,7 +12,7 @@
 namespace tbench::measure {
 namespace {
 
-/// Writes the moments of one step's marks into its row; counts, but does not keep, more than fit.
+/// Writes the times of one step's marks into its row. Counts marks that do not fit without storing them.
 class ClockMarker final : public PhaseMarker {
  public:
   explicit ClockMarker(std::span<double> row) : row_{row} {}
