@@ -33,13 +33,13 @@ struct Options {
   // Options that decide which cases are measured
   std::string filter{"."};
   std::optional<Suite> suite;
-  std::string study;  // name of the study; empty: the cases of a suite
+  std::string study;  // name of the study; if empty, the cases of a suite run
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
-  std::optional<Shard> shard;  // absent: all selected cases
-  std::string durations;       // path of a table of durations; "off": no table; empty: the built-in table
+  std::optional<Shard> shard;  // if absent, all selected cases run
+  std::string durations;       // path of a table, or "off" for no table; if empty, the built-in table
   bool list_only{};
-  std::string explain;  // device of --tb_explain; empty: run the cases
+  std::string explain;  // device of --tb_explain; if empty, the cases run
   DeviceChoice device{};
   std::uint64_t seed{1};
   std::optional<InjectedDelay> plant;
@@ -48,18 +48,19 @@ struct Options {
   std::optional<Seconds> min_warm_up_time;
   std::int64_t repetitions{1};
   std::int64_t processes{1};                // new processes, each of which measures every case once
-  std::optional<std::uint64_t> order_seed;  // of the order of the cases in several processes; absent: `seed`
+  std::optional<std::uint64_t> order_seed;  // for the order of cases in several processes; if absent, `seed`
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
-  std::optional<bool>
-      verify_again;  // after sampling, with other data; absent: yes, but in the smoke suite only one case per family
-  std::optional<bool> trace;  // whether to trace a few steps after sampling; absent: on a GPU
-  std::string profile;        // folder for complete traces; empty: none
-  std::optional<L2State> l2;  // L2 state before a kernel; absent: cold on a GPU
+  /// Whether to verify a case again after sampling, with other data. If absent, all cases are, but in the smoke suite
+  /// only one case per family.
+  std::optional<bool> verify_again;
+  std::optional<bool> trace;  // whether to trace a few steps after sampling; if absent, only on a GPU
+  std::string profile;        // folder for complete traces; may be empty
+  std::optional<L2State> l2;  // L2 state before a kernel; if absent, cold on a GPU
   CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
-  std::string packages;              // folder of compiled graphs; empty: none
+  std::string packages;              // folder of compiled graphs; may be empty
   std::vector<std::string> plugins;  // paths of shared libraries and packages, FILE.py:FUNCTION
   bool require_exclusive{};
   bool skip_oversize{};
@@ -69,7 +70,7 @@ struct Options {
   bool anonymous{};  // whether results omit the GPU's UUID
   // Output
   std::string out;
-  std::string page;  // path of an HTML page of the results; empty: none
+  std::string page;  // path of an HTML page of the results; may be empty
   bool resume{};
   std::optional<Seconds> stop_after;  // counted from the start of the program
   bool json_on_stdout{};

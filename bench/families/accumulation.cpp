@@ -144,8 +144,7 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
       },
       .precision = [](const CaseId& id) -> std::optional<Precision> {
         const model::AccumulationConfig config = config_of_sum(id);
-        if (config.op != model::AccumulationOp::kMatmul)
-          return std::nullopt;  // there is no matrix rate to compare with
+        if (config.op != model::AccumulationOp::kMatmul) return std::nullopt;  // no rate to compare with
         return config.input;
       },
       .ceiling = &ceiling_of_sum,

@@ -27,7 +27,7 @@ namespace tbench::bench {
 struct CaseContext {
   bool on_gpu{};
   std::uint64_t seed{};
-  std::string packages{};                 // folder of compiled graphs; empty: none
+  std::string packages{};                 // folder of compiled graphs; may be empty
   std::optional<Seconds> context_time{};  // time the process took to make its CUDA context; absent on the CPU
   std::vector<ModelSize> model_sizes;     // the built-in sizes and the user's
   ranks::Group* group{};                  // group of the ranks that run the case together; null for a single process

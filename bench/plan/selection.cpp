@@ -57,8 +57,7 @@ Selection without_retired(Suite suite, std::vector<CaseId> matching, const Optio
   };
   Selection selection{.suite = suite, .cases = std::move(matching)};
   const auto count = static_cast<std::size_t>(std::ranges::count_if(selection.cases, runs_by_name_only));
-  if (count == selection.cases.size())
-    return selection;  // the filter matches retired cases only, so that they are asked for by name
+  if (count == selection.cases.size()) return selection;  // asked for by name
   std::erase_if(selection.cases, runs_by_name_only);
   selection.by_name_only = count;
   return selection;

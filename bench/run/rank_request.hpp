@@ -14,7 +14,7 @@ namespace tbench::bench {
 
 /// A rank's introduction to the others, before any work.
 struct RankHello {
-  std::string refusal{};                     // why this rank cannot take part; empty: it can
+  std::string refusal{};                     // why this rank cannot take part; empty if it can
   std::vector<std::string> arguments{};      // command line
   std::optional<Environment> environment{};  // environment of its worker; absent if it has refused
 };
@@ -30,7 +30,7 @@ struct RankHello {
 
 /// The request of rank 0 to the others: to run the next case, or to end.
 struct RankRequest {
-  std::string name{};  // name of the case; empty: the run is over
+  std::string name{};  // name of the case; empty if the run is over
   bool needs_fresh{};  // whether it needs workers that have measured nothing before
   bool operator==(const RankRequest&) const = default;
 };

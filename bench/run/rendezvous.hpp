@@ -83,7 +83,7 @@ class Rendezvous {
   std::string unreachable_;  // why there is no store; empty if there is one, or if it was not opened yet
   std::chrono::steady_clock::time_point waits_since_;
   std::string told_;    // the wait that was last told to the user
-  std::string errand_;  // sentence that the wait is to tell the other ranks; empty: that this rank is there
+  std::string errand_;  // sentence about why this rank waits, for the user; may be empty
   std::int64_t round_{};
   bool is_introduced_{};
   bool is_over_{};

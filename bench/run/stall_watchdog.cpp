@@ -53,8 +53,7 @@ StallWatchdog::StallWatchdog(StallOptions options, Position position,
                waits = std::move(waits)] {
         try {
           run(options, position, open, waits);
-        } catch (
-            const std::exception&) {  // the process that served the store has ended; the supervisors notice it, too
+        } catch (const std::exception&) {  // the store is gone: the supervisors notice that, too
         }
       }} {}
 

@@ -22,8 +22,9 @@ struct StallOptions {
   std::string group;  // name of the ranks' group: equal for all its ranks, and different for every case
   int rank{};
   int size{};
-  Seconds
-      limit;  // time without progress after which a rank counts as stalled; the others then have half of it to report
+  /// The time without progress after which a rank counts as stalled. The others then have half of it to report that
+  /// they are stalled, too.
+  Seconds limit;
 };
 
 /// Finds the rank that hangs: a stalled rank writes its position to the store. It waits for another rank if that rank's
@@ -56,7 +57,7 @@ class StallCheck {
 class StallWatchdog {
  public:
   /// @param position  progress of this rank; called in that thread
-  /// @param open      opens the store in that thread; if it returns null, nothing is watched
+  /// @param open      opens the store in that thread; if it throws, nothing is watched
   /// @param waits     called in that thread, once each time that this rank waits for another
   StallWatchdog(StallOptions options, Position position, std::function<std::unique_ptr<ranks::Store>()> open,
                 std::function<void()> waits);

@@ -52,7 +52,7 @@ struct MatmulProblem {
   /// For fp8 on Hopper: tensor cores accumulate in their own registers along all of k, instead of adding to float32
   /// sums at short intervals. Faster, with a precision of about 14 bits.
   bool fast_accumulation{};
-  int multiprocessors{};  // number for which the library plans, if other kernels keep the rest busy; 0: all
+  int multiprocessors{};  // for which the library plans, if other kernels occupy the rest; 0 for all
 };
 
 /// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as "x[k,

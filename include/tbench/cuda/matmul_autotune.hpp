@@ -20,7 +20,7 @@ inline constexpr int kAutotuneCandidates = 16;
 struct AutotuneRules {
   std::size_t rounds{4};    // largest number of times per candidate; even, so that both orders occur equally often
   double keep_within{1.1};  // candidates slower than the best by this factor are dropped
-  std::optional<double> narrow_within{};  // this factor after half of the rounds; absent: keep_within
+  std::optional<double> narrow_within{};  // this factor after half of the rounds; if absent, keep_within
   double equal_within{1.0};               // the first candidate within this factor of the best is selected
   Seconds budget{1.0};  // timing stops once this much is spent, but the first candidate is always timed
 };

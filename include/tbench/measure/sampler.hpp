@@ -41,7 +41,7 @@ struct SamplerOptions {
   std::int64_t max_chunk{64};
   std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begins on an idle device
   Seconds dropped_time{};                     // and further samples for this long
-  L2State l2{};                               // L2 state before a launch of a burst, if the timer can flush
+  L2State l2{};                               // L2 state before the launches of a burst, if the timer can flush
   bool verify_again{true};                    // after sampling, if the case supports it; off for --tb_verify=once
   std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly this many steps; may be 0
   std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly this many samples, none dropped

@@ -16,15 +16,15 @@ struct Chunk {
   /// Device time from the previous mark to this one, [n, p], row-major. For a burst: the mean over its launches.
   std::vector<double> phase_seconds;
   std::size_t phases{};
-  std::size_t launches{1};  // in each row: launches of a burst
+  std::size_t launches{1};  // launches per burst
   Seconds wall;             // host time from before the first step until the device has finished
   Seconds enqueue;  // host time from before the first step until the last is enqueued; for bursts: of the launches only
   Seconds cpu;      // processor time of the process during `wall`; for bursts: during `enqueue`
   /// Device time from the last mark until the device was idle, i.e. work that the marks do not enclose. For bursts: the
   /// longest such time of any burst.
   Seconds escaped;
-  bool exposed{};  // for bursts: whether the device reached a launch before it was fully enqueued, despite the longest
-                   // spin
+  /// For bursts: whether the device reached a launch before it was fully enqueued, despite the longest spin.
+  bool exposed{};
   /// SM clock cycles, and the time over which they were counted: the steps and a moment before and after them. 0 if not
   /// counted, as for bursts, between which the device rests.
   double cycles{};
