@@ -71,6 +71,7 @@ void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 struct RegisteredFamily {
   std::string name;  // name of Family::spec
   int order{};       // position among the families, and so among the cases of a suite
+  /// Makes the family.
   /// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
   Family (*make)(std::span<const ModelSize> extra_sizes);
 };

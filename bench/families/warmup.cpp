@@ -27,6 +27,7 @@ struct FirstStep {
 /// A model case that is verified after timing, because verifying it first would warm it up.
 class WarmupCase final : public Case {
  public:
+  /// Wraps a case of the Model family.
   /// @param context_time  time the process took to make its CUDA context; absent on the CPU
   WarmupCase(std::unique_ptr<Case> model, std::optional<Seconds> context_time)
       : model_{std::move(model)}, context_time_{context_time} {}

@@ -26,6 +26,7 @@ namespace tbench::bench {
 /// The rates that the ceilings reached, by process.
 class MeasuredCeilings {
  public:
+  /// Begins without any measured ceiling.
   /// @param families  families that outlive this object
   explicit MeasuredCeilings(const std::vector<Family>& families) : families_{families} {}
 

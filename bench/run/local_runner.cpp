@@ -35,6 +35,7 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
+/// Makes the tracer of a case.
 /// @param profile  receives the trace; outlives the tracer
 /// @param ranks    the part of this rank, which outlives the tracer; null for a single process
 std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile, RankMeasurement* ranks) {

@@ -39,6 +39,7 @@ class LocalRunner final : public CaseRunner {
  private:
   [[nodiscard]] std::unique_ptr<Case> make_case(const CaseId& id, RankMeasurement* ranks) const;
   [[nodiscard]] measure::SamplerOptions sampler_of(const CaseId& id);
+  /// Measures a case, by itself or together with other ranks.
   /// @param ranks  the part of this rank; null for a single process
   [[nodiscard]] std::vector<Record> measure(const CaseId& id, const ProgressCallback& activity,
                                             const StopRequested& stop, RankMeasurement* ranks);

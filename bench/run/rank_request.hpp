@@ -20,6 +20,7 @@ struct RankHello {
 };
 
 [[nodiscard]] std::string to_text(const RankHello& hello);
+/// Parses the text of an introduction.
 /// @throws  std::runtime_error  for a text that another version of the program has written
 [[nodiscard]] RankHello rank_hello_from(const std::string& text);
 

@@ -31,6 +31,7 @@ struct StallOptions {
 /// position is behind or missing.
 class StallCheck {
  public:
+  /// Begins to watch the position of this rank.
   /// @param store  store that outlives the check
   StallCheck(StallOptions options, Position position, ranks::Store& store);
 
@@ -56,6 +57,7 @@ class StallCheck {
 /// Runs a StallCheck in its own thread.
 class StallWatchdog {
  public:
+  /// Starts the thread.
   /// @param position  progress of this rank; called in that thread
   /// @param open      opens the store in that thread; if it throws, nothing is watched
   /// @param waits     called in that thread, once each time that this rank waits for another

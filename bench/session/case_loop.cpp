@@ -32,6 +32,7 @@ using FinishedRecords = std::map<std::string, std::vector<Record>>;
 
 class RunReporter final : public benchmark::BenchmarkReporter {
  public:
+  /// Reports the finished cases to the console and to the results file.
   /// @param console  null: no console output (--benchmark_format=json)
   /// @param writer   null: no results file
   RunReporter(FinishedRecords& finished, RunProgress& progress, render::ConsoleTable* console,

@@ -43,6 +43,7 @@ class RunProgress {
 /// The limit of --tb_stop_after.
 class TimeLimit {
  public:
+  /// Counts the limit from the start of the program.
   /// @param times  as in has_time_for(); outlives this object
   TimeLimit(std::optional<Seconds> stop_after, const ExpectedTimes* times,
             std::chrono::steady_clock::time_point program_began)

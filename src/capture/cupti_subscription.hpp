@@ -24,6 +24,7 @@ inline void check_cupti(CUptiResult result, std::string_view call) {
 /// call. Keeps other clients of CUPTI out while it exists. All members throw std::runtime_error if CUPTI fails.
 class CuptiSubscription {
  public:
+  /// Subscribes to CUPTI's callbacks.
   /// @throws  CuptiTaken  if another client uses CUPTI
   CuptiSubscription(CUpti_CallbackFunc on_call, void* context) {
     std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};

@@ -31,12 +31,14 @@ using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // indexed by D
 /// destructor releases it; both can lie outside the timed region.
 class DriverCalls {
  public:
+  /// Attaches CUPTI.
   /// @throws  std::runtime_error  if CUPTI refuses, e.g. because a profiler is using it
   DriverCalls();
   ~DriverCalls();
   DriverCalls(const DriverCalls&) = delete;
   DriverCalls& operator=(const DriverCalls&) = delete;
 
+  /// Starts timing; a later start() adds to the times.
   /// @throws  std::runtime_error  if CUPTI fails
   void start();
   void stop();

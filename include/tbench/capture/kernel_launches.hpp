@@ -19,12 +19,14 @@ struct KernelLaunch {
 /// constructor attaches CUPTI, which takes milliseconds, and the destructor releases it.
 class KernelLaunches {
  public:
+  /// Attaches CUPTI.
   /// @throws  std::runtime_error  if CUPTI refuses, e.g. because a profiler is using it
   KernelLaunches();
   ~KernelLaunches();
   KernelLaunches(const KernelLaunches&) = delete;
   KernelLaunches& operator=(const KernelLaunches&) = delete;
 
+  /// Starts recording.
   /// @throws  std::runtime_error  if CUPTI fails
   void start();
   void stop();

@@ -32,6 +32,7 @@ struct CapturedTrace {
 /// The constructor allocates CUPTI's buffers, because a launching thread that has to wait for one stalls for 0.3 ms.
 class Tracer {
  public:
+  /// Attaches CUPTI and allocates its buffers.
   /// @throws  CuptiTaken          if another tool (a profiler) or another object of this layer uses CUPTI
   /// @throws  std::runtime_error  if CUPTI fails
   Tracer();

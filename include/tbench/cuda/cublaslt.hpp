@@ -98,6 +98,7 @@ using UniqueCublas = UniqueHandle<Handle, &destroy_cublas<Destroy, Handle>>;
 /// The library's handle for the current device.
 class CublasLt {
  public:
+  /// Makes a handle for the current device.
   /// @throws  CublasError, OutOfMemory
   CublasLt();
   [[nodiscard]] cublasLtHandle_t get() const noexcept { return handle_.get(); }
@@ -117,6 +118,7 @@ struct MatmulOperands {
 /// One matrix product, described to the library once. `library` must outlive it.
 class Matmul {
  public:
+  /// Checks the problem and describes it to the library.
   /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
   ///                                 type other than 16 or 32 bit floating point, or a negative number of
   ///                                 multiprocessors; CublasError

@@ -40,6 +40,7 @@ class CycleCounter {
   /// @throws  OutOfMemory, CudaError
   CycleCounter();
 
+  /// Takes the first mark.
   /// @throws  CudaError
   void begin();
   /// Returns the cycles since begin().

@@ -9,6 +9,7 @@ namespace tbench::cuda {
 class RangeListener {
  public:
   virtual ~RangeListener() = default;
+  /// Called when a range begins.
   /// @param name  null-terminated; valid during the call
   virtual void enter(const char* name) = 0;
   virtual void leave() = 0;
@@ -22,6 +23,7 @@ RangeListener* set_range_listener(RangeListener* listener) noexcept;
 /// listener.
 class Range {
  public:
+  /// Enters the range.
   /// @param name  null-terminated; outlives the range
   explicit Range(const char* name);
   ~Range();

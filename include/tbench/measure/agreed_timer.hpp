@@ -18,6 +18,7 @@ using Gather = std::function<std::vector<std::vector<double>>(std::span<const do
 /// in every process, apart from jitter; the longest time of each single step would add up the jitter of all processes.
 class AgreedTimer final : public Timer {
  public:
+  /// Wraps the timer of this process.
   /// @param own          timer of this process; outlives this object
   /// @param before_step  called before each step is enqueued
   AgreedTimer(

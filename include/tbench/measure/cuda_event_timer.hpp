@@ -26,15 +26,18 @@ namespace tbench::measure {
 /// begins with no persisting lines in the L2 cache.
 class CudaEventTimer final : public Timer, private BurstQueue {
  public:
+  /// Makes a timer for steps on one stream.
   /// @param stream  the steps' stream; null selects the legacy default stream. Not owned.
   explicit CudaEventTimer(cudaStream_t stream = nullptr);
 
+  /// Creates the events and loads the cycle counter.
   /// @throws  OutOfMemory, CudaError
   void prepare(std::size_t max_steps, std::size_t phases) override;
   /// Synchronises the device before and after.
   /// @throws  CudaError; std::logic_error  for wrong marks, or if prepare() was called for fewer steps
   [[nodiscard]] Chunk time_steps(std::size_t count, const Step& step, const std::function<void()>& while_busy) override;
   [[nodiscard]] bool can_flush_l2() const override { return true; }
+  /// Allocates the memory of the flush and loads the kernels of bursts.
   /// @throws  OutOfMemory, CudaError
   void begin_bursts(const BurstSetup& setup) override;
   /// Synchronises the device before, after, and between the bursts.

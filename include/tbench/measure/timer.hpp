@@ -105,6 +105,7 @@ class SteadyClockTimer final : public Timer {
   void prepare(std::size_t max_steps, std::size_t phases) override;
   [[nodiscard]] Chunk time_steps(std::size_t count, const Step& step, const std::function<void()>& while_busy) override;
   [[nodiscard]] bool can_flush_l2() const override { return false; }
+  /// Prepares for bursts without flushes.
   /// @throws  std::logic_error  if a flush is requested
   void begin_bursts(const BurstSetup& setup) override;
   [[nodiscard]] Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,

@@ -24,6 +24,7 @@ namespace tbench::measure {
 /// blocks, and bytes that no tensor asked for, because block sizes are rounded up.
 class MemoryClasses {
  public:
+  /// Classifies the blocks of a log.
   /// @param marks  tensors alive at each mark, in order; if there are no tensors, there are no classes
   MemoryClasses(const AllocationLog& log, std::span<const LoggedStep> steps, std::span<const std::string_view> phases,
                 std::span<const LiveTensors> marks);

@@ -11,6 +11,7 @@ namespace {
 /// Records an event at each of the first `events` marks of a launch, and counts all marks.
 class BurstMarker final : public PhaseMarker {
  public:
+  /// Marks one launch.
   /// @param events  number of events to record, from `first_event` on; 0 for a launch whose end is not timed
   BurstMarker(BurstQueue& queue, std::size_t first_event, std::size_t events)
       : queue_{queue}, first_event_{first_event}, events_{events} {}
