@@ -33,7 +33,7 @@ constexpr std::size_t kNamedDigits = 32;
 /// One package to export: its path, and the command that makes it.
 struct Export {
   std::string path;
-  std::vector<std::string> command;  // without --out
+  std::vector<std::string> command;  // the command without --out
   std::string draft;                 // moved to `path` when complete
   std::string log;
   std::unique_ptr<process::Command> running{};

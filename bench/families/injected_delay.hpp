@@ -13,8 +13,8 @@
 namespace tbench::bench {
 
 struct InjectedDelay {
-  std::string name;  // of the case
-  double share{};    // of the undelayed step's time, above 0
+  std::string name;  // name of the case
+  double share{};    // share of the undelayed step's time, above 0
 };
 
 /// Parses the value of --tb_plant.

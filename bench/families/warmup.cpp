@@ -82,7 +82,7 @@ class WarmupCase final : public Case {
 
   std::unique_ptr<Case> model_;
   std::optional<Seconds> context_time_;
-  std::optional<capture::DriverCalls> driver_calls_;  // on a GPU, until verify()
+  std::optional<capture::DriverCalls> driver_calls_;  // only on a GPU, and only until verify()
   std::optional<FirstStep> first_step_;
 };
 

@@ -29,7 +29,7 @@ std::string with_article(const std::string& gpu) {
 /// Formats an estimate: `40 s`, `8 min`, `1 h 35 min`.
 std::string about(Seconds time) {
   constexpr double kMinute = 60;
-  constexpr double kShort = 90;  // in either unit
+  constexpr double kShort = 90;  // largest number of seconds, or of minutes, that is shown in that unit
   if (time.value < kShort) return fmt::format("{:.0f} s", std::max(1.0, time.value));
   const auto minutes = static_cast<std::int64_t>(std::lround(time.value / kMinute));
   if (time.value < kShort * kMinute) return fmt::format("{} min", minutes);

@@ -42,7 +42,7 @@ void make_profile_root(const std::string& root);
 /// Writes the traced steps of one case.
 class CaseProfile {
  public:
-  /// Prepares the folder of a case; write() writes to it.
+  /// Determines the case's folder; write() makes it.
   /// @param root    folder of make_profile_root()
   /// @param gpu     name of the GPU
   /// @param phases  names of the case's phases; the characters outlive this object

@@ -82,7 +82,7 @@ class CuptiStepTracer final : public measure::StepTracer {
   TraceSink sink_;
   std::unique_ptr<capture::Tracer> tracer_;
   std::unique_ptr<model::BackwardRanges> credited_;  // forwards ranges to the tracer
-  std::optional<std::string> taken_;                 // if another tool uses CUPTI: the message that names it
+  std::optional<std::string> taken_;                 // message that names the other tool, if one uses CUPTI
   bool is_started_{};
   std::map<std::string, double> counters_;
 };

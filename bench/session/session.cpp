@@ -27,7 +27,7 @@ namespace {
 /// A run in progress: its runner, its output and its records.
 struct Session {
   const Request& request;
-  std::optional<Output> output;  // absent without a results file, or if another rank writes it
+  std::optional<Output> output;  // absent if no results file is written, or if another rank writes it
   std::unique_ptr<CaseRunner> runner;
   results::ResultFile file{};  // includes the records of an earlier run
   MeasuredCeilings ceilings;

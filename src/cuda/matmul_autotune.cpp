@@ -139,7 +139,7 @@ std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul, std::span<
                                                 const MatmulOperands& operands, cudaStream_t stream,
                                                 ProductOperands met) {
   const LaunchTimer timer{matmul, operands, stream, met};
-  std::vector<int> launches(algorithms.size(), 0);  // per sample; 0: the kernel is not loaded yet
+  std::vector<int> launches(algorithms.size(), 0);  // launches per sample; 0 if the kernel is not loaded yet
   AutotunePauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
     const auto begin = std::chrono::steady_clock::now();

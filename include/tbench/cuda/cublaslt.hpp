@@ -39,20 +39,20 @@ struct MatmulProblem {
   std::int64_t m{};
   std::int64_t n{};
   std::int64_t k{};
-  cudaDataType_t input_type{};         // of x and w
-  cudaDataType_t output_type{};        // of y
+  cudaDataType_t input_type{};         // type of x and w
+  cudaDataType_t output_type{};        // type of y
   cublasComputeType_t compute_type{};  // CUBLAS_COMPUTE_16F, _32F, _32F_FAST_TF32, ... and _PEDANTIC forms of these
   bool x_transposed{};                 // x is stored as [k, m]
   bool w_transposed{};                 // w is stored as [k, n]
   std::int64_t x_row_stride{};         // elements from one stored row to the next; 0: contiguous (k or m)
   std::int64_t w_row_stride{};         // likewise (k or n)
   std::int64_t y_row_stride{};         // likewise (n)
-  const float* x_scale{};  // on the device: x stands for *x_scale * x. Set both scales or neither; fp8 needs both
+  const float* x_scale{};  // device pointer: x stands for *x_scale * x. Set both scales or neither; fp8 needs both
   const float* w_scale{};  // likewise for w
   /// For fp8 on Hopper: tensor cores accumulate in their own registers along all of k, instead of adding to float32
   /// sums at short intervals. Faster, with a precision of about 14 bits.
   bool fast_accumulation{};
-  int multiprocessors{};  // for which the library plans, if other kernels occupy the rest; 0 for all
+  int multiprocessors{};  // number to plan for, if other kernels occupy the rest; 0 for all
 };
 
 /// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as "x[k,

@@ -19,7 +19,7 @@ struct CycleMark {
 };
 
 struct CountedCycles {
-  double cycles{};  // of one multiprocessor
+  double cycles{};  // cycles of one multiprocessor
   Seconds time;     // over which they were counted
 };
 

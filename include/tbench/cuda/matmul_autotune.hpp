@@ -26,8 +26,8 @@ struct AutotuneRules {
 };
 
 struct CandidateTime {
-  Seconds launch;  // of one launch
-  Seconds spent;   // on timing the candidate
+  Seconds launch;  // time of one launch
+  Seconds spent;   // host time spent on timing the candidate
 };
 
 /// Times a candidate once. Returns nullopt if the candidate cannot run.

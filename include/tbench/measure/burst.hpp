@@ -74,7 +74,7 @@ class Burst {
   struct Parts {
     std::size_t count{};
     std::size_t launches{};
-    std::size_t events{};  // per part: one at the beginning, those at marks, and with a checker one after the spin
+    std::size_t events{};  // in each part: at the beginning, at marks, and with a checker after the spin
   };
   [[nodiscard]] static Parts parts_of(const BurstSetup& setup, std::size_t launches);
   void enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) const;

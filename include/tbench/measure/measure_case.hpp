@@ -33,7 +33,7 @@ struct Instruments {
   ClockMonitor& monitor;
   MemoryProbe* memory{};        // null on a device without an allocator to query (CPU)
   StepTracer* tracer{};         // null if steps are not traced
-  std::optional<GpuFacts> gpu;  // for the datasheet peak
+  std::optional<GpuFacts> gpu;  // GPU whose datasheet peaks the record gets
   std::function<std::optional<std::int64_t>()> device_used_bytes;  // may be empty
   MemoryLogSink memory_log{};                                      // may be empty
   TraceCheck trace_check{};                                        // may be empty

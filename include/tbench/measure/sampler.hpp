@@ -20,12 +20,12 @@ namespace tbench::measure {
 /// one launch.
 struct SamplerOptions {
   Regime regime{};                     // the family's: chained steps, or separate bursts
-  Seconds warm_up_time{1.0};           // at least this long (--benchmark_min_warmup_time)
-  Seconds warm_up_limit{3.0};          // at most this long, but at least kMinWarmUpSteps (stopping.hpp)
+  Seconds warm_up_time{1.0};           // shortest warm-up (--benchmark_min_warmup_time)
+  Seconds warm_up_limit{3.0};          // longest warm-up, but at least kMinWarmUpSteps (stopping.hpp)
   std::int64_t warm_up_long_steps{5};  // enough steps if each takes over a second
-  Seconds sample_time{0.5};            // at least this long (--benchmark_min_time)
-  Seconds sample_limit{60.0};          // at most this long
-  Seconds patience{5.0};  // at most this long once there are enough samples, because a host may drift for ever
+  Seconds sample_time{0.5};            // shortest sampling (--benchmark_min_time)
+  Seconds sample_limit{60.0};          // longest sampling
+  Seconds patience{5.0};               // longest sampling with enough samples, because a host may drift for ever
   /// The value of `patience` if the device has caught up with the host at the end of most chunks. Replayed on the
   /// samples of two runs of the standard suite on an H100, 2 s instead of 5 s move 8 and 9 of 65 medians by over 1 %,
   /// all but one of them host-bound.
@@ -40,9 +40,9 @@ struct SamplerOptions {
   std::int64_t min_chunk{8};
   std::int64_t max_chunk{64};
   std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begins on an idle device
-  Seconds dropped_time{};                     // and further samples for this long
+  Seconds dropped_time{};                     // samples are also dropped for this long after them
   L2State l2{};                               // L2 state before the launches of a burst, if the timer can flush
-  bool verify_again{true};                    // after sampling, if the case supports it; off for --tb_verify=once
+  bool verify_again{true};                    // after sampling, if the case supports it; false for --tb_verify=once
   std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly this many steps; may be 0
   std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly this many samples, none dropped
 };

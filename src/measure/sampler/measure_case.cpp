@@ -78,7 +78,7 @@ class Measurement {
   Record record_;  // the record in progress, with the facts that hold for all repetitions
   std::vector<Record> done_;
   Seconds record_begin_;
-  HostTimes host_times_;  // of the record in progress
+  HostTimes host_times_;  // host times of the record in progress
 };
 
 template <class What>

@@ -102,8 +102,8 @@ class Sampler {
   const ProgressCallback& progress_;
   const StopRequested& stop_requested_;
   ChunkRunner runner_;
-  std::optional<L2State> l2_;         // for bursts, if the timer controls it
-  std::int64_t launches_{1};          // per sample
+  std::optional<L2State> l2_;         // L2 state of bursts, if the timer controls it
+  std::int64_t launches_{1};          // launches per sample
   std::optional<Seconds> warm_step_;  // time of a sample at the end of the warm-up
   Seconds wait_{kFirstWait};          // the next wait for a hot device
 };

@@ -45,7 +45,7 @@ class ChunkRunner {
 struct SamplingRun {
   Regime regime{};
   std::optional<L2State> l2;
-  std::int64_t launches{1};                          // per sample
+  std::int64_t launches{1};                          // launches per sample
   std::vector<double> samples;                       // seconds, without the dropped samples, in order
   std::vector<std::optional<double>> sample_clocks;  // Hz, one per sample
   std::vector<Seconds> sample_ends;                  // host time, one per sample; empty for bursts
@@ -59,7 +59,7 @@ struct SamplingRun {
   Seconds counted;
   std::int64_t steps{};          // all steps, including dropped ones; for bursts: launches
   bool is_exposed{};             // whether a burst's launch could not be hidden
-  std::optional<Joules> energy;  // of all steps
+  std::optional<Joules> energy;  // energy used by all steps
   StopReason stop{};
 
   [[nodiscard]] std::vector<std::size_t> flagged() const;

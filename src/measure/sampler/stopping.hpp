@@ -84,10 +84,10 @@ struct WarmUpEnd {
 
 /// The state of sampling at a check, at the end of a chunk.
 struct SamplingState {
-  std::span<const double> samples;               // without the dropped samples, in order
+  std::span<const double> samples;               // seconds, without the dropped samples, in order
   std::span<const double> relative_iqr_history;  // one value per check
   Seconds elapsed;                               // host time since sampling began
-  std::span<const double> chunk_drains{};        // of chained steps, in seconds, one per chunk: see Timing::drain
+  std::span<const double> chunk_drains{};        // drains of chained steps in seconds, one per chunk: see Timing::drain
 };
 
 /// The next chunk: it runs `steps` steps, and the first `dropped` of them yield no sample.

@@ -68,7 +68,7 @@ void Burst::enqueue_before(BurstQueue& queue, Seconds spin, std::size_t guard) c
 }
 
 Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step& launch, std::size_t begin) {
-  const std::size_t guard = begin + parts_.events - 1;  // after the spin; used with a checker only
+  const std::size_t guard = begin + parts_.events - 1;  // the event after the spin; recorded only with a checker
   enqueue_before(queue, spin, guard);
   HostTimes times;
   const Seconds cpu_begin = process_cpu_now();
