@@ -1,6 +1,5 @@
 // The Accumulation family: the error of long sums against float64, by format of terms and accumulator, length and
-// order.
-// It has the course's sums of 0.01, and sums, dot products and matrix products.
+// order. It has the course's sums of 0.01, and sums, dot products and matrix products.
 #include <fmt/format.h>
 
 #include <memory>

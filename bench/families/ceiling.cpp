@@ -68,8 +68,8 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   if (is_chained_product) {
     // A clock at the power limit takes 0.2 s to settle, and any break undoes that. Therefore the warm-up only
     // determines the length of a step, and each chunk is long and drops its first part. A chunk ends before the control
-    // of the limit overshoots: from 0.55 s on it takes up to a fifth of the rate for 0.2 s (measured on an H200),
-    // differently in every process.
+    // of the limit overshoots: from 0.55 s on this control takes up to a fifth of the rate for 0.2 s (measured on an
+    // H200), differently in every process.
     sampler.fixed_warm_up = 20;
     sampler.dropped_time = sampler.chunk_time;
     sampler.chunk_time = sampler.chunk_time * 2.2;

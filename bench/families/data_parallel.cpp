@@ -1,4 +1,4 @@
-// The DataParallel family: a training step that all ranks run together, by the strategy for synchronizing gradients.
+// The DataParallel family: a training step that all ranks run together, by the strategy for synchronising gradients.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -38,8 +38,8 @@ class MeasuredCeilings {
 
   /// Fills in Record::ceiling_per_second from the same process and regime, or from the other regime if the ceiling is
   /// not measured in the record's own (memory is measured in bursts only). A burst too long to be rested after
-  /// (cuda::is_rested_after) is compared with the GPU's sustained rate. Leaves it absent for a record without a time or
-  /// without a ceiling, and for one with a warm L2 cache if the ceiling counts bytes read with a cold cache.
+  /// (cuda::is_rested_after) is compared with the GPU's sustained rate. Leaves the field absent for a record without a
+  /// time or without a ceiling, and for one with a warm L2 cache if the ceiling counts bytes read with a cold cache.
   ///
   /// For bursts, if the launch was measured with the same L2 state, also fills in Record::floor and updates
   /// resolution_limited from the launch's share of the time. For chained steps, and for `queue_gap` itself, fills in

@@ -37,8 +37,8 @@ struct PlanInput {
   std::set<CaseRun> finished{};       // runs that earlier records hold
   NeededCeilings needed_ceilings{};   // empty if no case needs a ceiling
   std::set<std::string> families_needing_new_process{};
-  /// Gives each CUDA graph its own process. Within a process, the first graph keeps its time, but the same graph after
-  /// others takes up to 4 % longer, 0.3 us per kernel, from the second to the fourth on: measured on four H100s and
+  /// Gives each CUDA graph its own process. A graph takes the same time wherever it is the first of its process, but up
+  /// to 4 % more, 0.3 us per kernel, from the second, third or fourth graph of a process on: measured on four H100s and
   /// H200s, traced or not, with any setting of LibTorch's allocator.
   bool isolates_graphs{};
   /// Puts the cases of plug-ins after all others of their process, and gives each plug-in its own process, so that it

@@ -29,11 +29,10 @@ struct Selection {
 [[nodiscard]] bool is_burst(std::span<const FamilySpec> families, const CaseId& id);
 
 /// Expands the study or the suite (by default standard with a GPU, smoke without) and filters its cases by name. Cases
-/// that bench/retired.txt excludes from the suite are still selected in two situations: all of a family with an axis
-/// that the user gives, and any if the filter matches no other case. A study's cases are sampled like cases of the
-/// standard suite.
-/// With --tb_l2=warm the names of bursts end in l2:warm, except in families whose cases fix their own L2 state; the
-/// default state appears in no name.
+/// that bench/retired.txt excludes from the suite are still selected in two situations: all cases of a family with an
+/// axis that the user gives, and any case if the filter matches no other. A study's cases are sampled like cases of the
+/// standard suite. With --tb_l2=warm the names of bursts end in l2:warm, except in families whose cases fix their own
+/// L2 state; the default state appears in no name.
 /// @throws  UsageError  if no case is left, naming the suites in which the filter has matches; also as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 

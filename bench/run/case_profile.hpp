@@ -24,9 +24,9 @@ namespace tbench::bench {
 /// Receives the counted steps of a trace (cut_steps), their profile, and their number. Must not throw.
 using TraceSink = std::function<void(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps)>;
 
-/// Makes a tracer that calls cudaProfilerStart() and cudaProfilerStop() around the traced steps, so that `nsys profile
-/// --capture-range=cudaProfilerApi` captures exactly these steps. An attached profiler keeps CUPTI to itself: the steps
-/// then run for the profiler, and stop() throws a std::runtime_error that names it.
+/// Makes a tracer that calls cudaProfilerStart() and cudaProfilerStop() around the traced steps:
+/// `nsys profile --capture-range=cudaProfilerApi` then captures exactly these steps. An attached profiler keeps CUPTI
+/// to itself: the steps run for the profiler, and stop() throws a std::runtime_error that names it.
 /// @param sink  receives the trace; may be empty
 [[nodiscard]] std::unique_ptr<measure::StepTracer> make_cupti_step_tracer(TraceSink sink);
 

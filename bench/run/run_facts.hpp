@@ -28,7 +28,7 @@ namespace tbench::bench {
 
 /// Returns the options by name, as text, including defaults: suite or study, filter, seed, repetitions, times. The
 /// user's axes are `axis.FAMILY.KEY` and sizes `size.NAME`; `tbench report --study` reads from them how the study was
-/// changed. A shard also has its index and the number of shared cases, from which `tbench merge` finds missing ones.
+/// changed. A shard also has its index and the number of shared cases, from which `tbench merge` finds missing cases.
 /// @param regimes  regimes of the selected cases, each of which has its own times
 [[nodiscard]] std::map<std::string, std::string> recorded_options(const Options& options, const Selection& selection,
                                                                   const std::set<Regime>& regimes, bool on_gpu);

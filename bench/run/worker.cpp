@@ -59,8 +59,7 @@ int run_worker(std::vector<Family> families, const Options& options) {
   catch_stop_signals();
   ::prctl(PR_SET_NAME, "transformer_bench");  // otherwise "exe", the name of the file it was started from
   // A rank whose peer was killed has to fail with an error and not die of SIGPIPE, which gloo's writes to sockets can
-  // raise.
-  // Python, for which c10d is made, ignores the signal, too.
+  // raise. Python, for which c10d is made, ignores the signal, too.
   std::signal(SIGPIPE, SIG_IGN);
   process::WorkerChannel channel{options.worker->first, options.worker->second};
   if (!channel.wait_for_begin()) return 0;

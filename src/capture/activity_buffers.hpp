@@ -17,8 +17,8 @@ class ActivityBuffers {
  public:
   [[nodiscard]] static ActivityBuffers& of_process();
 
-  /// Registers the buffers with CUPTI, which forgets them when it is removed from the process. Discards records from
-  /// before.
+  /// Registers the buffers with CUPTI, which forgets them when it is removed from the process. Discards earlier
+  /// records.
   /// @throws  std::runtime_error  if CUPTI refuses
   void attach();
 

@@ -55,8 +55,8 @@ struct MatmulProblem {
   int multiprocessors{};  // number to plan for, if other kernels occupy the rest; 0 for all
 };
 
-/// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as "x[k,
-/// m]^T" and "w[k, n]"; "for 88 multiprocessors" is added if the product is not planned for all of them.
+/// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as
+/// "x[k, m]^T" and "w[k, n]". Adds "for 88 multiprocessors" if the product is not planned for all of them.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
 /// The precision in which algorithms that split k may store and add their partial sums.

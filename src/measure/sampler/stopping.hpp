@@ -62,8 +62,7 @@ inline constexpr Seconds kChainedTime{0.02};
 [[nodiscard]] std::int64_t samples_wanted(Seconds step, const SamplerOptions& options);
 
 /// Returns the number of steps of the next warm-up chunk. For a fixed count: the remaining steps, up to a regular
-/// chunk.
-/// Otherwise single steps if they are long, or as many as fill chunk_time, at least kWarmUpChunk.
+/// chunk. Otherwise single steps if they are long, or as many as fill chunk_time, at least kWarmUpChunk.
 /// @param made  steps so far, > 0
 [[nodiscard]] std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options);
 
