@@ -1,4 +1,4 @@
-// Every allocation of a few steps, in order.
+// The log of an allocator: every allocation and release during a few steps, in order.
 #pragma once
 
 #include <cstddef>
@@ -9,45 +9,46 @@
 
 namespace tbench {
 
-/// A block of an allocator that was given out or taken back.
+/// One allocation or release of an allocator's block.
 struct AllocationEvent {
   std::uint64_t address{};
-  std::int64_t bytes{};      // of the block; below 0: it was freed
-  std::int64_t allocated{};  // bytes in live blocks behind the event, as the allocator counts them
-  std::size_t range{};       // index of AllocationLog::ranges
-  std::size_t operation{};   // index of AllocationLog::operations, where the log has them
+  std::int64_t bytes{};      // size of the block; negative if it was freed
+  std::int64_t allocated{};  // bytes in live blocks after the event, as the allocator counts them
+  std::size_t range{};       // index into AllocationLog::ranges
+  std::size_t operation{};   // index into AllocationLog::operations, if the log has operations
   bool operator==(const AllocationEvent&) const = default;
 };
 
 struct AllocationLog {
   std::int64_t allocated_before{};
   std::vector<AllocationEvent> events;
-  /// Names of the ranges that were open, the outermost first, one `/` apart; empty outside of any range.
+  /// Names of the open ranges, outermost first, separated by `/`. The name is empty outside of any range.
   std::vector<std::string> ranges;
-  /// The operators of LibTorch that allocated, `aten::mm`: the innermost one that does more than allocate; empty
-  /// outside of every operator. May be empty.
+  /// The LibTorch operators that allocated, such as `aten::mm`: each the innermost operator that does more than
+  /// allocate. The name is empty outside of any operator. The list is empty if operators were not logged.
   std::vector<std::string> operations{};
 };
 
-/// Returns the indexes, in order, of the events that allocate what is live behind the first `count` events of the log.
+/// Returns the indexes of the events, in order, that allocated the blocks live after the first `count` events of the
+/// log.
 [[nodiscard]] std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count);
 
-/// The place of a step and of its phases in a log.
+/// The positions of a step and of its phases in a log.
 struct LoggedStep {
-  std::size_t begin{};                  // events before it
-  std::vector<std::size_t> phase_ends;  // events before the end of each
+  std::size_t begin{};                  // number of events before the step
+  std::vector<std::size_t> phase_ends;  // number of events before the end of each phase
 };
 
-/// A tensor that a case holds at some moment: a storage and its use.
+/// A tensor that a case holds at some moment: its storage and its use.
 struct LiveTensor {
-  std::uint64_t address{};        // of the storage; 0: several blocks, or a part of one, held since before the log
-  std::int64_t bytes{};           // that it asked for
-  std::string_view memory_class;  // a key of MemoryUse::split, of static storage
+  std::uint64_t address{};        // address of the storage; 0 for several blocks, or part of one, older than the log
+  std::int64_t bytes{};           // bytes requested
+  std::string_view memory_class;  // a key of MemoryUse::split, in static storage
 };
 
-/// The tensors that a case holds behind some event of a log. A storage counts for the first of its tensors.
+/// The tensors that a case holds at some event of a log. A storage counts for the first of its tensors.
 struct LiveTensors {
-  std::size_t event{};  // events before
+  std::size_t event{};  // number of events before this moment
   std::vector<LiveTensor> tensors;
 };
 

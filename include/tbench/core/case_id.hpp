@@ -1,5 +1,5 @@
-// The identity of a case: its family and its parameters, in a fixed order. The name made from them is the join key of
-// every comparison, and what every filter selects by.
+// The identity of a case: its family and its parameters, in a fixed order. Comparisons join cases by the name made from
+// them, and filters select by it.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ class CaseId {
   CaseId(std::string family, std::vector<Parameter> parameters)
       : family_{std::move(family)}, parameters_{std::move(parameters)} {}
 
+  /// Parses the name of a case.
   /// @throws  std::invalid_argument  if `name` is not `Family/key:value/...`
   [[nodiscard]] static CaseId parse(std::string_view name);
 
@@ -28,14 +29,15 @@ class CaseId {
   [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
   [[nodiscard]] std::string name() const;
 
-  /// The value of `key`, or null if the case has no such key.
+  /// Returns the value of `key`, or null if the case has no such key.
   [[nodiscard]] const std::string* find(std::string_view key) const;
-  /// Whether the case has all of these parameters.
+  /// Returns whether the case has all of these parameters.
   [[nodiscard]] bool has(std::span<const Parameter> parameters) const;
-  /// @throws  std::out_of_range  naming the key and the case, if the case has no such key
+  /// Returns the value of `key`.
+  /// @throws  std::out_of_range  if the case has no such key; the message names the key and the case
   [[nodiscard]] const std::string& at(std::string_view key) const;
-  /// The value of `key` as a whole number.
-  /// @throws  std::out_of_range as `at`; std::invalid_argument if the value is not a whole number
+  /// Returns the value of `key` as a whole number.
+  /// @throws  std::out_of_range if the case has no such key; std::invalid_argument if the value is not a whole number
   [[nodiscard]] std::int64_t int_at(std::string_view key) const;
 
   bool operator==(const CaseId&) const = default;
@@ -45,12 +47,14 @@ class CaseId {
   std::vector<Parameter> parameters_;
 };
 
-/// A POSIX extended regular expression, as Google Benchmark's --benchmark_filter takes it: it selects the names in
-/// which it is found anywhere; with a leading '-', those in which it is not. An empty expression selects every name.
+/// A filter by POSIX extended regular expression, with the rules of Google Benchmark's --benchmark_filter: it selects
+/// the names that contain a match; with a leading '-', the names that contain none. An empty expression selects every
+/// name.
 class CaseFilter {
  public:
-  /// @param flag  that gave the expression, for the message
-  /// @throws  UsageError  if `expression` is no extended regular expression, or too long; later for a name over 1 KiB
+  /// Compiles the expression. The filter itself throws UsageError for a name over 1 KiB.
+  /// @param flag  the flag that the expression came from, for the message
+  /// @throws  UsageError  if `expression` is not an extended regular expression, or is too long
   CaseFilter(const std::string& expression, const std::string& flag);
   [[nodiscard]] bool operator()(const std::string& name) const { return selects_(name); }
 

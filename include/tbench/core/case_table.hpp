@@ -1,5 +1,5 @@
-// Tables of axes that expand into the cases of a family, the user's changes to them (`--tb_axis`), and the cases that a
-// run of a suite leaves out though its tables hold them (bench/retired.txt).
+// Tables of axes that expand into the cases of a family, the user's changes to them (`--tb_axis`), and the retired
+// cases (bench/retired.txt), which a run of a suite omits although its tables contain them.
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ struct EnumNames<Suite> {
 struct Axis {
   std::string key;
   std::vector<std::string> values;
-  /// The value whose cases do not have the key in their names; empty if all have it.
+  /// The value that case names omit, together with its key; empty if every name has the key.
   std::string unnamed{};
 };
 
-/// One key of a family's names: what values it takes.
+/// One key of a family's case names, with its permitted values.
 struct KeySpec {
   std::string key;
-  /// The values that exist; empty for a key that takes any positive whole number.
+  /// The permitted values; empty for a key that takes any positive whole number.
   std::vector<std::string> known;
 };
 
@@ -40,7 +40,7 @@ struct KeySpec {
 struct CaseTable {
   std::string name;
   Suite suite{};
-  /// `--tb_axis` replaces values in these tables alone; tables of fixed shapes stay as they are.
+  /// Whether `--tb_axis` replaces values in this table. Tables of fixed shapes stay as they are.
   bool is_course_grid{};
   std::vector<Axis> axes;
 };
@@ -50,20 +50,20 @@ struct FamilySpec {
   std::string name;
   std::vector<KeySpec> keys;
   std::vector<CaseTable> tables;
-  /// Says why a combination of values makes no sense, or nothing. May be empty.
+  /// Returns why a combination of values is invalid, or nullopt if it is valid. May be an empty function.
   std::function<std::optional<std::string>(const CaseId&)> invalid_reason;
-  /// The combinations that a grid passes over: of a key that means something beside some values of another one alone.
-  /// May be empty.
+  /// Returns whether a grid skips a combination, such as a key that has a meaning only with some values of another key.
+  /// May be an empty function.
   std::function<bool(const CaseId&)> is_passed_over{};
-  /// How its cases are timed. A family that times some in one way and some in the other has a key `regime`, whose value
-  /// goes before this: see regime_of().
+  /// How the family's cases are timed, unless its key `regime` says otherwise: see regime_of().
   Regime regime{Regime::kSustained};
-  /// Each case is about one state of the L2 cache, which it prescribes: --tb_l2 is not for them, and no name says it.
+  /// Whether each case prescribes the state of the L2 cache: --tb_l2 does not apply, and case names omit the state.
   bool has_own_l2{};
 };
 
-/// How a case of the family is timed: as the value of its key `regime` says, else as the family does.
-/// @throws  std::bad_optional_access  if that value is no regime
+/// Returns how a case of the family is timed: the value of its key `regime`, or the family's regime if it has no such
+/// key.
+/// @throws  std::bad_optional_access  if the value is not a regime
 [[nodiscard]] Regime regime_of(const FamilySpec& family, const CaseId& id);
 
 /// `Family.key=v1,v2`
@@ -78,33 +78,36 @@ struct FamilyGrid {
   std::vector<Axis> axes;
 };
 
-/// @param flag  that the text was given with, for the error
+/// Parses the value of `--tb_axis`.
+/// @param flag  the flag that the text was given with, for the error message
 /// @throws      UsageError  if `text` is not `Family.key=value[,value...]`
 [[nodiscard]] AxisOverride parse_axis_override(std::string_view text, std::string_view flag = "--tb_axis");
 
-/// The cases of one suite's tables, without duplicates, in table order; `full` has the cases of `standard`, too, family
-/// by family behind its own. Cases that a run of the suite leaves out are among them: see RetiredCases.
-/// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
-///                      not take, or a combination that makes no sense
+/// Returns the cases of one suite's tables, without duplicates, in table order. In `full`, each family's own cases are
+/// followed by its cases of `standard`. Retired cases are included: see RetiredCases.
+/// @throws  UsageError  for an override with an unknown family or key (the message names the nearest), a value that the
+///                      key does not take, or an invalid combination
 [[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite,
                                          std::span<const AxisOverride> overrides);
 
-/// The cases of `grids`, without duplicates, in their order. An override replaces the axis in every grid of its family.
-/// @throws  UsageError  as above; for a family that is not among `families`
+/// Returns the cases of `grids`, without duplicates, in their order. An override replaces the axis in every grid of its
+/// family.
+/// @throws  UsageError  under the conditions above, and for a family that is not among `families`
 [[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const FamilyGrid> grids,
                                          std::span<const AxisOverride> overrides);
 
-/// The cases of `grids` as above, for a program that knows no families: nothing is checked.
+/// Returns the cases of `grids` without any check, for a program that has no families.
 [[nodiscard]] std::vector<CaseId> cells_of(std::span<const FamilyGrid> grids, std::span<const AxisOverride> overrides);
 
 class RetiredCases {
  public:
-  /// @param text  lines as the head of bench/retired.txt explains them
-  /// @param name  of the file, for errors
-  /// @throws      UsageError  for a line that is not of that form, naming file, line and what is wrong
+  /// Parses a file of retired cases.
+  /// @param text  lines in the format that the head of bench/retired.txt describes
+  /// @param name  name of the file, for error messages
+  /// @throws      UsageError  for a malformed line; the message names the file, the line and the error
   [[nodiscard]] static RetiredCases parse(std::string_view text, std::string_view name);
 
-  /// Whether a run of the suite leaves the case out.
+  /// Returns whether a run of the suite omits the case.
   [[nodiscard]] bool contain(Suite suite, const CaseId& id) const;
 
  private:
@@ -126,7 +129,7 @@ class RetiredCases {
   std::vector<Rule> rules_;
 };
 
-/// The cases of bench/retired.txt.
+/// Returns the cases of bench/retired.txt.
 [[nodiscard]] const RetiredCases& retired_cases();
 
 }  // namespace tbench

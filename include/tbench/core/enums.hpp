@@ -1,5 +1,5 @@
-// Enumerations whose values have names: the names are given once, and to_string, parse_enum and the list of all values
-// follow from them. The enumerations of a case are here, too: how it ended, how it is timed, what it computes in.
+// Enumerations with named values: to_string, parse_enum and the list of all values follow from one table of names. Also
+// the enumerations that describe a case: its status, its timing and its precision.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@
 
 namespace tbench {
 
-/// Specialised beside each enumeration: `static constexpr std::array<std::string_view, N> kNames`, in the enumerators'
-/// order, whose values are 0 to N - 1.
+/// The names of an enumeration's values. Each enumeration specialises it with
+/// `static constexpr std::array<std::string_view, N> kNames`, in the order of the enumerators, whose values are 0 to
+/// N - 1.
 template <class Enum>
 struct EnumNames;
 
@@ -21,13 +22,14 @@ concept NamedEnum = requires {
   EnumNames<Enum>::kNames.size();
 };
 
+/// Returns the name of a value.
 /// @throws  std::out_of_range  for a value without a name
 template <NamedEnum Enum>
 [[nodiscard]] constexpr std::string_view to_string(Enum value) {
   return EnumNames<Enum>::kNames.at(static_cast<std::size_t>(value));
 }
 
-/// The value whose name is exactly `text`, or nothing.
+/// Returns the value whose name is exactly `text`, or nullopt if there is none.
 template <NamedEnum Enum>
 [[nodiscard]] constexpr std::optional<Enum> parse_enum(std::string_view text) {
   const auto& names = EnumNames<Enum>::kNames;
@@ -54,18 +56,18 @@ struct EnumNames<Status> {
                                                           "unstable", "throttled", "timeout",     "crashed"};
 };
 
-/// Whether a case of this status has a time: `ok`, and `unstable` and `throttled`, whose time is marked as such.
+/// Returns whether a case of this status has a time: `ok`, `unstable` and `throttled` do.
 [[nodiscard]] constexpr bool has_time(Status status) {
   return status == Status::kOk || status == Status::kUnstable || status == Status::kThrottled;
 }
-/// Whether a case of this status makes the whole run fail: `incorrect`, `timeout`, `crashed`.
+/// Returns whether a case of this status makes the whole run fail: `incorrect`, `timeout` and `crashed` do.
 [[nodiscard]] constexpr bool is_failure(Status status) {
   return status == Status::kIncorrect || status == Status::kTimeout || status == Status::kCrashed;
 }
 
-/// The two ways in which work is timed. `kSustained`: steps back to back, events chained between them; for steps of a
-/// model, 1 ms to seconds. `kBurst`: one launch or a few between two events, behind a kernel that hides the launch,
-/// with gaps between samples; for kernels, 5 us to 50 ms.
+/// The two ways in which work is timed. `kSustained` runs steps back to back with an event between each two; it suits
+/// steps of a model, 1 ms to seconds. `kBurst` puts one or a few launches between two events, after a kernel that hides
+/// the launch, with gaps between samples; it suits kernels, 5 us to 50 ms.
 enum class Regime { kSustained, kBurst };
 
 template <>
@@ -73,8 +75,8 @@ struct EnumNames<Regime> {
   static constexpr std::array<std::string_view, 2> kNames{"sustained", "burst"};
 };
 
-/// The state of the L2 cache that the kernel of a burst meets: `kCold` where the cache is flushed before every launch,
-/// `kWarm` where it holds what the launch before left in it.
+/// The state of the L2 cache at the start of a burst's kernel: `kCold` if the cache is flushed before every launch,
+/// `kWarm` if it still holds the data of the previous launch.
 enum class L2State { kCold, kWarm };
 
 template <>
@@ -90,9 +92,9 @@ struct EnumNames<Execution> {
   static constexpr std::array<std::string_view, 2> kNames{"stream", "graph"};
 };
 
-/// The arithmetic a case computes in. `fp32` has TF32 off; `tf32` is float32 storage with TF32 matrix products. `bf16`
-/// and `fp16` of a model are autocast over float32 parameters (fp16 with loss scaling in the training step); of a
-/// single kernel they are the storage type.
+/// The arithmetic of a case. `fp32` has TF32 off; `tf32` is float32 storage with TF32 matrix products. For a model,
+/// `bf16` and `fp16` mean autocast over float32 parameters (fp16 with loss scaling in the training step); for a single
+/// kernel they are the storage type.
 enum class Precision { kFp32, kTf32, kBf16, kFp16 };
 
 template <>

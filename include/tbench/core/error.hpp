@@ -1,4 +1,4 @@
-// Exceptions that mean something to the program as a whole.
+// Exceptions with a meaning for the whole program, and its exit statuses.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,26 @@
 
 namespace tbench {
 
-/// The user asked for something that makes no sense. The message names the input, the value and what would be right;
-/// `main` prints it on stderr and exits with kExitUsage before any work is done.
+/// An invalid request by the user. The message names the input, the value and the correct form; `main` prints it on
+/// stderr and exits with kExitUsage before any work is done.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The case cannot run here, which building or verifying it showed. This is a result, like a reason that is known
-/// before.
+/// Building or verifying a case showed that it cannot run here. This is a result, as if Case::unsupported_reason() had
+/// returned the reason.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The device had not enough memory for a case: a result, not a failure of the program.
+/// The device did not have enough memory for a case: a result, not a failure of the program.
 class OutOfMemory : public std::runtime_error {
  public:
   OutOfMemory(const std::string& message, std::optional<std::int64_t> requested_bytes)
       : std::runtime_error{message}, requested_bytes_{requested_bytes} {}
-  /// Bytes of the allocation that failed, where the allocator told.
+  /// Returns the size of the failed allocation in bytes, if the allocator reported it.
   [[nodiscard]] std::optional<std::int64_t> requested_bytes() const { return requested_bytes_; }
 
  private:

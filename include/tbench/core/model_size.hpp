@@ -1,4 +1,4 @@
-// The transformer's sizes: one row a size. A new size is one line in model_size.cpp.
+// The transformer's sizes. A new size is one line in model_size.cpp.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,20 @@ struct ModelSize {
 
 inline constexpr std::int64_t kVocabSize = 10'000;
 
-/// The sizes known without a flag: `tiny` (tests, machines without a GPU), `small` ... `2.7B`.
+/// Returns the built-in sizes: `tiny` (for tests and machines without a GPU) and `small` to `2.7B`.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
-/// Returns the sizes of the studies: all but `tiny`.
+/// Returns the sizes that the studies use: every built-in size except `tiny`.
 [[nodiscard]] std::span<const ModelSize> course_model_sizes();
 [[nodiscard]] std::vector<std::string> course_size_names();
 
-/// Parameters of the model: two vocab_size x d_model matrices (embedding, LM head), and per layer four
+/// Returns the model's number of parameters: two vocab_size x d_model matrices (embedding, LM head), and per layer four
 /// d_model x d_model projections, three d_model x d_ff matrices and two norms; one norm at the end. No biases.
 [[nodiscard]] std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size = kVocabSize);
 
 /// Parses `NAME:d_model,d_ff,num_layers,num_heads`.
-/// @throws  UsageError  naming the text and what is wrong with it: a missing or non-positive extent, d_model not a
-///                      multiple of num_heads, an odd head_dim (RoPE rotates pairs), a name that a built-in has or
-///                      that would break a case name
+/// @throws  UsageError  naming the text and the error: a missing or non-positive extent, d_model not a multiple of
+///                      num_heads, an odd head_dim (RoPE rotates pairs), the name of a built-in size, or a name that
+///                      would break a case name
 [[nodiscard]] ModelSize parse_model_size(std::string_view text);
 
 }  // namespace tbench

@@ -1,6 +1,6 @@
 // Entries that register themselves: an attention backend, a model implementation, a family or a study is one file with
-// TBENCH_REGISTER, which no list names. Nothing refers to such a file, so programs link the archives of these layers
-// whole (tbench_link_whole() in TbenchTargets.cmake).
+// TBENCH_REGISTER, and needs no entry in a list. No other file refers to it, so programs link the archives of these
+// layers whole (tbench_link_whole() in TbenchTargets.cmake).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace tbench {
 
 /// The entries of one type that the program's files have registered.
-/// @tparam T  has members `std::string name` and `int order`
+/// @tparam T  type with members `std::string name` and `int order`
 template <class T>
 class Registered {
  public:
@@ -23,8 +23,8 @@ class Registered {
     return true;
   }
 
-  /// Returns all entries by (order, name), whatever the order of linking is. Call it after main() has begun.
-  /// @throws  std::logic_error  if two have the same name
+  /// Returns all entries sorted by (order, name), independent of the link order. Call it after main() has begun.
+  /// @throws  std::logic_error  if two entries have the same name
   [[nodiscard]] static std::vector<T> sorted() {
     std::vector<T> all = entries();
     std::ranges::sort(all, {}, [](const T& entry) { return std::tie(entry.order, entry.name); });
@@ -47,9 +47,9 @@ class Registered {
 #define TBENCH_CONCATENATE_EXPANDED(a, b) a##b
 #define TBENCH_CONCATENATE(a, b) TBENCH_CONCATENATE_EXPANDED(a, b)
 
-/// Registers an entry of a type: TBENCH_REGISTER(ModelImpl, {.name = "mine", .order = 1000, ...}). At namespace scope,
-/// in the file's own namespace: a unity build compiles several files as one. The initializer may read no globals of
-/// other files, which may not be initialized yet.
+/// Registers an entry of a type: TBENCH_REGISTER(ModelImpl, {.name = "mine", .order = 1000, ...}). Use it at namespace
+/// scope, in a namespace of the file's own, as a unity build compiles several files as one. The initializer must not
+/// read globals of other files, which may not be initialized yet.
 #define TBENCH_REGISTER(type, ...)                                              \
   [[maybe_unused]] const bool TBENCH_CONCATENATE(is_registered_, __COUNTER__) = \
       ::tbench::Registered<type>::add(type __VA_ARGS__)

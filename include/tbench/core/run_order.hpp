@@ -1,5 +1,5 @@
-// Which cases of a selection a shard runs, and in which order a run has them: what runs cases decides by it, and what
-// joins results files restores it. Needs no table of cases.
+// The cases that each shard of a selection runs, and their order. Programs that run cases follow it; programs that join
+// results files restore it. Needs no table of cases.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tbench {
 
-/// Whether a case belongs to the family that measures the GPU's own limits. A run has these first.
+/// Returns whether a case belongs to the family that measures the GPU's own limits. Those cases come first in a run.
 [[nodiscard]] bool is_ceiling(const CaseId& id);
 
 /// One of `count` parts of a selection that together are all of it (`--tb_shard=index/count`).
@@ -24,28 +24,28 @@ struct Shard {
   bool operator==(const Shard&) const = default;
 };
 
-/// `2/4`; nothing unless 1 <= index <= count.
+/// Parses `2/4`. Returns nullopt unless 1 <= index <= count.
 [[nodiscard]] std::optional<Shard> parse_shard(std::string_view text);
-/// `2/4`
+/// Formats a shard as `2/4`.
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// The cases that are shared out are all but ceilings; `place` and `shared` count these alone, from 0. A shard has one
-// of every `count` that follow each other, and each time the next one: tables repeat with the periods of their axes,
-// and a shard that always took the same place could get nothing but one implementation.
+// All cases except ceilings are distributed; `place` and `shared` count only those, from 0. A shard takes one case from
+// each group of `count` consecutive cases, at a position that advances from group to group: tables repeat with the
+// periods of their axes, and a shard with a fixed position could get a single implementation only.
 
-/// The index of the shard that has the case at `place` (from 0).
+/// Returns the index of the shard that has the case at `place` (from 0).
 [[nodiscard]] std::int64_t shard_of_place(std::int64_t place, std::int64_t count);
-/// The place of the shard's n-th case (from 0): the inverse of shard_of_place.
+/// Returns the place of the shard's n-th case (from 0): the inverse of shard_of_place().
 [[nodiscard]] std::int64_t place_of(const Shard& shard, std::int64_t n);
-/// How many of `shared` cases the shard has.
+/// Returns the number of cases that the shard has out of `shared`.
 [[nodiscard]] std::int64_t size_of(const Shard& shard, std::int64_t shared);
 
 /// Returns the shard's cases, in the order of `cases`. All selected ceilings belong to the first shard.
 [[nodiscard]] std::vector<CaseId> cases_of(const Shard& shard, std::span<const CaseId> cases);
 
-// Shards that take about as long as each other, where the durations of the cases are known.
+// Shards of about equal duration, for cases with known durations.
 
-/// Places of a shard, ascending.
+/// The places of a shard's cases, ascending.
 using Places = std::vector<std::int64_t>;
 
 struct TimedCase {
@@ -53,23 +53,23 @@ struct TimedCase {
   Seconds time;
 };
 
-/// The places of each shard: the longest case first, to the shard that has the least time so far (of equal ones, the
-/// fewest cases, then the first); of equally long cases the first by name. Each of at most cases.size() shards has one.
-/// @param cases  in the order of their places
-/// @param count  of shards, > 0
+/// Distributes cases to shards. Assigns the longest case first (ties by name), each to the shard with the least time so
+/// far (ties by fewest cases, then by index). Each shard gets a case if there are at least as many cases as shards.
+/// @param cases  cases in the order of their places
+/// @param count  number of shards, > 0
 [[nodiscard]] std::vector<Places> places_by_time(std::span<const TimedCase> cases, std::int64_t count);
 
 /// Returns the shard's cases, in the order of `cases`. All selected ceilings belong to the first shard.
 [[nodiscard]] std::vector<CaseId> cases_at(const Shard& shard, const Places& places, std::span<const CaseId> cases);
 
-/// `0,3,9-12`; empty for none.
+/// Formats places as `0,3,9-12`; returns an empty string if there are none.
 [[nodiscard]] std::string format_places(const Places& places);
-/// Reads the text that format_places has written; returns nothing for another text.
+/// Parses a text that format_places() has written. Returns nullopt for any other text.
 [[nodiscard]] std::optional<Places> parse_places(std::string_view text);
 
-/// Returns the place of a case in the random order of one of several processes. It follows from the seed, the process
-/// and the own name of the case alone, so that a case that is added or taken away leaves the others in their order.
-/// @param process  from 0
+/// Returns the sort key of a case in the random order of one of several processes. It depends only on the seed, the
+/// process and the case's own name, so that adding or removing a case does not reorder the other cases.
+/// @param process  index of the process, from 0
 [[nodiscard]] std::uint64_t random_rank(const std::string& name, std::int64_t process, std::uint64_t seed);
 
 }  // namespace tbench

@@ -10,46 +10,48 @@
 
 namespace tbench {
 
-/// When the host enqueued a step: the ends of its phases follow each other. In the tracer's clock.
+/// The times at which the host enqueued a step and reached the end of each phase, by the tracer's clock.
 struct EnqueuedStep {
   std::int64_t start_ns{};
   std::vector<std::int64_t> phase_ends_ns;
 };
 
-/// All launches of one kernel in one phase; copies and fills alike.
+/// All launches of one kernel, or all copies or fills of one kind, in one phase.
 struct TracedKernel {
   std::string phase;                          // one of Case::phases()
   std::string kernel_class;                   // a name of profile::KernelClass
-  std::string name;                           // whole, with template arguments and parameters; of copies `Memcpy HtoD`
-  double calls{};                             // a step
-  Seconds total;                              // a step
-  Seconds min, max;                           // of one call
-  std::optional<Seconds> standard_deviation;  // of one call; absent for a single one
+  std::string name;                           // full name with template arguments and parameters, or `Memcpy HtoD`
+  double calls{};                             // per step
+  Seconds total;                              // per step
+  Seconds min, max;                           // per call
+  std::optional<Seconds> standard_deviation;  // of the calls; absent for a single call
   bool operator==(const TracedKernel&) const = default;
 };
 
-/// The ranges of one label in the same outer ranges. What backward does is in the ranges of what it undoes.
+/// All ranges with the same label and the same outer ranges. A backward operation belongs to the range of its forward
+/// operation.
 struct TracedRange {
-  std::string path;        // labels, the outermost first: `FORWARD/layer.*/attention`, where `*` stands for a number
-  double calls{};          // a step, as all up to `launches`
-  Seconds host;            // in which the host was inside
-  Seconds host_exclusive;  // and in no range inside
-  Seconds gpu_span;        // of each from its first operation's begin to its last one's end
-  Seconds gpu_sum;         // of the times of its operations
-  Seconds gpu_busy;        // of each the union of its operations
-  Seconds gpu_exclusive;   // sum of the operations that are in no range inside
+  std::string path;        // labels, outermost first: `FORWARD/layer.*/attention`, where `*` stands for a number
+  double calls{};          // per step, as are all fields up to `launches`
+  Seconds host;            // host time inside the range
+  Seconds host_exclusive;  // host time inside the range and outside its inner ranges
+  Seconds gpu_span;        // time from the start of a call's first operation to the end of its last, summed over calls
+  Seconds gpu_sum;         // sum of the operations' times
+  Seconds gpu_busy;        // union of a call's operations, summed over calls
+  Seconds gpu_exclusive;   // sum of the times of operations outside inner ranges
   double operations{};     // kernels, copies, fills
-  double launches{};       // of kernels
-  Seconds host_min, host_max;               // of one call
-  std::optional<Seconds> host_deviation;    // standard, of one call; absent for a single one
-  std::optional<Seconds> gpu_min, gpu_max;  // busy, of one call; absent without an operation
+  double launches{};       // kernel launches
+  Seconds host_min, host_max;               // host time per call
+  std::optional<Seconds> host_deviation;    // standard deviation of the calls' host time; absent for a single call
+  std::optional<Seconds> gpu_min, gpu_max;  // busy time per call; absent without an operation
   std::optional<Seconds> gpu_deviation;     // absent for fewer than two calls with operations
   bool operator==(const TracedRange&) const = default;
 };
 
-/// A part of a range that is no range itself: projections, residual, not attention (profile::DerivedRange). A step.
+/// A part of a range that is not a range itself, such as projections or residual (profile::DerivedRange). All values
+/// are per step.
 struct TracedPart {
-  std::string of;  // path of the range
+  std::string of;  // path of the enclosing range
   std::string name;
   Seconds host;
   Seconds gpu_sum;
@@ -58,46 +60,47 @@ struct TracedPart {
   bool operator==(const TracedPart&) const = default;
 };
 
-/// Attention's operations in one phase, those in attention.scores, attention.softmax and attention.context. A step.
+/// The times per step of one phase's operations in attention.scores, attention.softmax and attention.context.
 struct TracedAttention {
   std::string phase;  // one of Case::phases()
-  Seconds softmax;    // all of attention.softmax, and kernels of class softmax in the others
+  Seconds softmax;    // all of attention.softmax, and kernels of class softmax in the other two ranges
   Seconds scores;     // matrix products of attention.scores: Q K^T
   Seconds context;    // matrix products of attention.context: weights V
   Seconds other;      // scale, mask, casts, copies
   bool operator==(const TracedAttention&) const = default;
 };
 
-/// Everything is per step but `longest_gap`. The GPU's own times hold for timed steps too; a traced step is longer
-/// where the host limits it, because tracing costs the host time.
+/// The trace of a few steps. All times and counts are per step, except `longest_gap` and the counts of all steps. The
+/// GPU's own times also hold for timed steps; a traced step is longer if the host limits it, because tracing costs the
+/// host time.
 struct StepTrace {
-  std::int64_t steps{};  // traced
+  std::int64_t steps{};  // number of traced steps
   /// Time from the end of the GPU's last operation of the previous step to the end of this step's last one; for a
-  /// burst, from the begin of its first operation.
+  /// burst, time from the start of its first operation.
   Seconds span;
   Seconds device;       // union of the operations' intervals
-  Seconds host_gaps;    // the queue was empty: the call that launched what follows began after the gap had
-  Seconds device_gaps;  // what follows had been launched before
-  Seconds other_gaps;   // nothing follows, or nobody knows its launch
+  Seconds host_gaps;    // gaps with an empty queue: the call that launched the next operation began during the gap
+  Seconds device_gaps;  // gaps before an operation that had already been launched
+  Seconds other_gaps;   // gaps before an operation whose launch is unknown, or before none
   Seconds longest_gap;
-  double launches{};  // calls that launched kernels; the replay of a CUDA graph is one
-  /// The clock by the multiprocessors' cycle counters, while the traced steps ran. Absent for bursts and in files of
-  /// before version 9.
+  double launches{};  // calls that launched kernels; the replay of a CUDA graph counts as one
+  /// The clock during the traced steps, from the cycle counters of the SMs. Absent for bursts and in files older than
+  /// version 9.
   std::optional<Hertz> sm_clock_counted{};
   /// Kernels by phase, the longest first.
   std::vector<TracedKernel> kernels;
-  std::vector<TracedRange> ranges{};         // a range before those inside of it
+  std::vector<TracedRange> ranges{};         // each range precedes the ranges inside it
   std::vector<TracedPart> parts{};           // by range
-  std::vector<TracedAttention> attention{};  // by phase; of steps that have those ranges
-  std::int64_t without_launch{};             // operations of all steps whose call the tracer did not see
-  std::int64_t dropped{};                    // records that the tracer had no room for
+  std::vector<TracedAttention> attention{};  // by phase; empty if the steps lack the attention ranges
+  std::int64_t without_launch{};             // operations, over all steps, whose launch the tracer did not see
+  std::int64_t dropped{};                    // records that the tracer had no room for, over all steps
   bool operator==(const StepTrace&) const = default;
 };
 
-/// Launches of kernels per step, with each kernel inside a CUDA graph as one; copies and fills are none.
+/// Returns the kernels per step. Each kernel inside a CUDA graph counts; copies and fills do not.
 [[nodiscard]] double kernels_per_step(const StepTrace& trace);
 
-/// Kernels, copies and fills per step, each of which waits for a moment behind the one before.
+/// Returns the kernels, copies and fills per step. Each of them starts a moment after its predecessor.
 [[nodiscard]] double operations_per_step(const StepTrace& trace);
 
 }  // namespace tbench
