@@ -13,38 +13,37 @@
 
 namespace tbench::compare {
 
-/// How bad a status is; a side has the worst status of its replicates.
+/// Returns the rank of a status by severity. A side has the worst status of its replicates.
 [[nodiscard]] int severity(Status status);
 
-/// The replicate with the worst status.
+/// Returns the replicate with the worst status.
 [[nodiscard]] const results::Replicate& worst_of(const results::MeasuredCase& c);
-/// ln of the median time in seconds; absent unless every process is `ok`.
+/// Returns ln of the median time in seconds, or nullopt unless every process is `ok`.
 [[nodiscard]] std::optional<double> value_of(const results::MeasuredCase& c);
-/// ln of the median of the GPU's time in a step, in seconds; absent unless value_of is there and every process knows
-/// it.
+/// Returns ln of the median GPU time per step in seconds, or nullopt unless value_of() has a value and every process
+/// has a GPU time.
 [[nodiscard]] std::optional<double> device_value_of(const results::MeasuredCase& c);
-/// The largest peak of its processes, in the allocator's blocks.
+/// Returns the largest peak over the case's processes, in bytes of the allocator's blocks.
 [[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
-/// Returns the peak of what tensors asked for, like peak_of; nothing unless every process that knows a peak knows this
-/// one.
+/// Returns the largest peak of the bytes that tensors requested, or nullopt unless every process with a peak has this
+/// peak as well.
 [[nodiscard]] std::optional<std::int64_t> requested_peak_of(const results::MeasuredCase& c);
-/// ln of the times in seconds, of the processes that have one.
+/// Returns ln of the times in seconds of the processes that have a time.
 [[nodiscard]] std::vector<double> log_times(const results::MeasuredCase& c);
 
-/// Whether a status is a failure or out of memory: a case that was `ok` has regressed if it becomes one of these.
+/// Returns whether a status is a failure or out of memory: an `ok` case that gets such a status has regressed.
 [[nodiscard]] bool is_bad(Status status);
 
-/// ln of a measure of the replicates that have it.
+/// Returns ln of a measure for the replicates that have it.
 [[nodiscard]] std::vector<double> logarithms(std::span<const results::Replicate> replicates,
                                              const std::function<std::optional<double>(const results::Replicate&)>& of);
 
-/// The time of a replicate in seconds, and the GPU's time in its step; nothing unless both a time and the measure are
-/// there.
+// A replicate's time and its GPU time per step, in seconds. Each is nullopt without a time; the second also without a
+// trace.
 [[nodiscard]] std::optional<double> time_of(const results::Replicate& replicate);
 [[nodiscard]] std::optional<double> device_time_of(const results::Replicate& replicate);
 
-/// The beginning of the reason of a case that was measured, but has no time that can be compared; its status is
-/// `unsupported`.
+/// Prefix of the reason of a case that was measured, but has no time that can be compared. Its status is `unsupported`.
 inline constexpr std::string_view kNotComparable = "not comparable";
 
 }  // namespace tbench::compare

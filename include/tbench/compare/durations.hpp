@@ -1,4 +1,4 @@
-// How long the cases of results files took, as the table that runs plan by (results/durations.hpp).
+// Collects the durations of cases from results files into the table that runs use for planning (results/durations.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,23 +15,25 @@
 
 namespace tbench::compare {
 
-/// Returns the time that the record's case cost the run: its harness and its sampling. Where a file does not tell the
-/// time of sampling (before host_times), the steps that it counts stand for it: warm-up and samples.
+/// Returns the time that the record's case cost the run: its harness and its sampling. Files older than host_times lack
+/// the sampling time; it is then estimated from the number of warm-up steps and samples.
 [[nodiscard]] Seconds cost_of(const Record& record);
 
 class DurationCollector {
  public:
-  /// @param file  of any build
-  /// @throws      UsageError  naming the file, the problem and the remedy: its cases ran on the CPU, on another GPU
-  ///                          model than those of the files before, with shortened sampling (the smoke suite) or with
-  ///                          less memory than the GPU has (--tb_memory_limit)
+  /// Adds the durations of a results file.
+  /// @param file  a file of any build
+  /// @throws      UsageError  naming the file, the problem and the remedy, if the cases ran on the CPU, on another GPU
+  ///                          model than in the earlier files, with shortened sampling (the smoke suite) or with a
+  ///                          memory limit below the GPU's memory (--tb_memory_limit)
   void add(const results::NamedResults& file);
 
-  /// A row for each case, sorted by name, from the build whose file of that case was begun last: another build may take
-  /// another time. Several records of a case by that build give `ok` if any is, else the last of their statuses in the
-  /// order of Status, so that a case is `oom` only if it always was; the median time of the records that, like this
-  /// status, have a time or have none. A case that failed without ever being `ok` has no row.
-  /// @param only  names of the cases to keep; empty: all
+  /// Returns a row for each case, sorted by name, from the build whose file with that case started last, as builds may
+  /// differ in time. If that build has several records of a case, the row's status is `ok` if any record is, otherwise
+  /// the last of the statuses in the order of Status, so that a case is `oom` only if it always was. The row's time is
+  /// the median over the records that agree with this status in having a time or not. A case that failed and was never
+  /// `ok` has no row.
+  /// @param only  names of the cases to keep; empty for all
   /// @throws      UsageError  if no row is left
   [[nodiscard]] std::string csv(const std::set<std::string>& only) const;
 
@@ -40,7 +42,7 @@ class DurationCollector {
     Seconds time;
     Status status{};
     std::string build;  // digest of its sources
-    std::string date;   // of the file's begin, ISO 8601
+    std::string date;   // start of the file's run, ISO 8601
   };
   [[nodiscard]] static std::vector<Run> runs_of_latest_build(std::vector<Run> runs);
 

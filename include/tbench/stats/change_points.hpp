@@ -9,23 +9,22 @@
 namespace tbench::stats {
 
 struct ChangePointOptions {
-  std::size_t min_segment{4};  // values of one level; at least 2
-  double min_magnitude{0.02};  // of a change, in the values' unit
-  double max_p{0.001};         // of a change
-  std::uint64_t seed{1};       // of the permutations
+  std::size_t min_segment{4};  // least number of values in a level; at least 2
+  double min_magnitude{0.02};  // least change of the level, in the values' unit
+  double max_p{0.001};         // largest p value of a change
+  std::uint64_t seed{1};       // seed of the permutations
 };
 
 struct ChangePoint {
-  std::size_t index{};  // of the first value of the new level
-  double magnitude{};   // median of the new level less that of the one before
+  std::size_t index{};  // index of the first value of the new level
+  double magnitude{};   // median of the new level minus the median of the previous level
 };
 
-/// Changes of level, in the order of the series: E-divisive (the best division of a segment into two by the energy
-/// statistic, kept if permutations of the segment reach as high a statistic with p <= max_p, and so on in both
-/// parts). Changes smaller than min_magnitude are then taken back, the smallest first, so that a slow drift leaves
-/// the few steps that add up to one.
-/// Costs O(n^2) for each permutation; series without a change need few.
-/// @throws  std::invalid_argument  for a least segment below 2
+/// Finds the changes of level, in the order of the series, by E-divisive: the best split of a segment by the energy
+/// statistic is kept if permutations of the segment reach as high a statistic with p <= max_p; both parts are then
+/// split in the same way. Changes smaller than min_magnitude are then removed, the smallest first, so that a slow drift
+/// is reported as a few larger steps. Costs O(n^2) for each permutation; series without a change need few.
+/// @throws  std::invalid_argument  if min_segment is below 2
 /// @see     Matteson and James, A nonparametric approach for multiple change point analysis, JASA 109 (2014)
 [[nodiscard]] std::vector<ChangePoint> find_change_points(std::span<const double> values,
                                                           const ChangePointOptions& options);

@@ -1,5 +1,5 @@
-// Which of several values that should be alike are not, as a pure function: a GPU among others of its model, for
-// instance.
+// A search for outliers among values that should be alike, such as the rates of several GPUs of one model, as a pure
+// function.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,31 @@
 
 namespace tbench::stats {
 
-/// One value against the others that are no outliers.
+/// The deviation of a value from the other values that are not outliers.
 struct Deviation {
-  double difference{};  // from their mean
-  double score{};       // difference over its standard error, as moderated_t_test has it
+  double difference{};  // value minus the mean of the others
+  double score{};       // difference divided by its standard error, as in moderated_t_test()
   bool is_outlier{};
 };
 
 struct OutlierSearch {
   std::vector<Deviation> deviations;  // in the order of the values
-  double standard_deviation{};        // of the values that are no outliers, moderated by what is known
-  double degrees_of_freedom{};        // of it, those of what is known included
-  bool prior_rejected{};              // the values differ by more than what is known allows: it does not count
-  double detectable{};                // a value that is off by so much, on one side, is found nine times in ten
+  double standard_deviation{};        // of the values without outliers, moderated by the prior
+  double degrees_of_freedom{};        // of the standard deviation, including the prior's
+  bool prior_rejected{};              // whether the values spread too much for the prior, which is then ignored
+  double detectable{};                // a deviation of this size, on one side, is found nine times in ten
 };
 
-/// Takes away the value farthest from the others' mean, then the next one, and so on, at most half of them. The
-/// outliers are all those taken away up to the last one that a moderated t test against the values left then rejects:
-/// two outliers do not hide each other. The first test has four fifths of `level` and the others share the rest, each
-/// divided by the number of values (Bonferroni). Simulated with normal values (tests/fleet): alarms on one side come
-/// at most as often as `level`.
-/// @param values  no order; normal but for outliers
-/// @param level   the probability that values without outliers have one above the others; and the same for below.
-///                Above 0, below 1
-/// @param known   how much such values differ, from earlier ones. Without it few values find little
-/// @return        nothing for fewer than three values
-/// @throws        std::invalid_argument  for another level
+/// Finds outliers. Removes the value farthest from the mean of the other values, then the next, up to half of the
+/// values. A moderated t test compares each removed value with the values left. The outliers are all values removed up
+/// to the last one that the test rejects, so that two outliers do not hide each other. The first test has four fifths
+/// of `level`, the other tests share the rest, and each level is divided by the number of values (Bonferroni). In
+/// simulations with normal values (tests/fleet) the false alarms on one side are at most as frequent as `level`.
+/// @param values  values in any order; normal except for outliers
+/// @param level   probability of a false alarm above the other values, and also of one below; above 0, below 1
+/// @param known   dispersion of such values in earlier data; without it, few values find little
+/// @return        the search's result, or nullopt for fewer than three values
+/// @throws        std::invalid_argument  if `level` is outside its range
 /// @see           Rosner, Percentage points for a generalized ESD many-outlier procedure, Technometrics 25 (1983)
 [[nodiscard]] std::optional<OutlierSearch> find_outliers(std::span<const double> values, double level,
                                                          std::optional<DispersionPrior> known = std::nullopt);
