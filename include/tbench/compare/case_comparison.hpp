@@ -22,7 +22,7 @@ namespace tbench::compare {
 /// replicates.
 [[nodiscard]] bool is_tested(const CaseComparison& c);
 
-/// Returns the p value that enters the correction over all cases: that of the case's own test or of known_test.
+/// Returns the p value that enters the correction over all cases, from the case's own test or from known_test.
 [[nodiscard]] std::optional<double> p_of(const CaseComparison& c);
 
 /// Fills in the minimum detectable effect and the verdict.

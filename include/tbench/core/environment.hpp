@@ -65,8 +65,8 @@ struct Environment {
 /// matter.
 [[nodiscard]] std::optional<std::string> incompatibility(const Environment& a, const Environment& b);
 
-/// Returns why the results of a worker process must not be combined with those of an earlier worker of the same run: an
-/// incompatibility(), another commit, or another GPU of the same model. Returns nullopt if they may.
+/// Returns why the results of a worker process must not be combined with an earlier worker's results of the same run:
+/// an incompatibility(), another commit, or another GPU of the same model. Returns nullopt if they may.
 [[nodiscard]] std::optional<std::string> worker_difference(const Environment& first, const Environment& now);
 
 }  // namespace tbench

@@ -1,5 +1,5 @@
-// Files that lie beside results and are not results: times that PyTorch or Nsight Compute took of the same cases, the
-// verdict of a build's comparison with itself, and the manifest of a folder.
+// Files next to results that are not results: times of the same cases from PyTorch or Nsight Compute, the verdict of a
+// build's comparison with itself, and the manifest of a folder.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace tbench::results {
 struct PytorchTime {
   CaseId id;
   double median_ms{};
-  std::optional<double> per_second;  // bytes or FLOP; of ceilings alone
+  std::optional<double> per_second;  // bytes or FLOP per second; ceilings only
 };
 
-/// Reads the times in the file's order. A name that ends in .gz is read as packed.
+/// Reads the times in the file's order. A file whose name ends in .gz is unpacked.
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<PytorchTime> read_pytorch_times(const std::string& path);
 
@@ -28,17 +28,18 @@ struct NcuTimes {
   struct Kernel {
     std::string symbol;  // mangled
     std::int64_t launches{};
-    double total_us{};  // of all launches
+    double total_us{};  // time of all launches together
   };
   CaseId id;
   std::vector<Kernel> kernels;
 };
 
-/// @throws  as read_pytorch_times
+/// Reads the times of one case's kernels.
+/// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] NcuTimes read_ncu_times(const std::string& path);
 
-/// A case's row of tests/bench/aa_check.py: two sets A and A' of one build, a third one B, and B again with a slowdown
-/// injected into the samples of this case. Ratios are of medians.
+/// A case's row in the output of tests/bench/aa_check.py, which compares sets of results of one build: A, A', B, and B
+/// with a slowdown injected into the samples of this case. Ratios compare medians.
 struct SelfComparison {
   struct Seen {
     double ratio{};
@@ -53,7 +54,7 @@ struct SelfComparison {
 /// @throws  as read_pytorch_times
 [[nodiscard]] std::vector<SelfComparison> read_self_comparison(const std::string& path);
 
-/// A file of a folder of results: what it is of, on which machine and with which build it was made.
+/// The description of a file in a folder of results: its content, its machine and its build.
 struct ManifestEntry {
   std::string file;  // relative to the manifest's folder
   std::string what;
@@ -61,9 +62,9 @@ struct ManifestEntry {
   std::optional<std::string> build;  // build_name(); absent for files that are not results
 };
 
-/// Reads a manifest and compares it with its folder: every file of it is there, and no other `.json.gz` is below it;
-/// machine (by the GPU's UUID) and build are those that the results name.
-/// @throws  as read_pytorch_times, and UsageError naming the first difference
+/// Reads a manifest and compares it with its folder: each listed file must exist, no other `.json.gz` may exist, and
+/// machine (by the GPU's UUID) and build must agree with the results.
+/// @throws  UsageError  naming the file, the problem and the remedy, or the first difference from the folder
 [[nodiscard]] std::vector<ManifestEntry> read_manifest(const std::string& path);
 
 }  // namespace tbench::results

@@ -1,5 +1,5 @@
-// Files that survive the death of the program and of the machine: replaced as a whole, or appended to line by line.
-// And their content packed with gzip (RFC 1952): written under a name that ends in .gz, known by its bytes when read.
+// Files that survive a crash of the program or the machine: replaced as a whole, or appended to line by line. Files are
+// packed with gzip (RFC 1952) if their name ends in .gz; readers recognise packed content by its first bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,41 @@
 
 namespace tbench::results {
 
-/// Replaces the file at `path`, or makes it: writes a file without a name in its folder, syncs it, gives it the file's
-/// place and permissions, syncs the folder. Whoever reads `path` at any time sees the old or the new content, never a
-/// part, and whatever ends the program leaves nothing else. A symbolic link stays one: the file that it leads to is
-/// replaced. A device or a FIFO is written through.
+/// Replaces or creates the file at `path`: writes an unnamed file in its folder, syncs it, moves it to `path` with the
+/// old file's permissions, and syncs the folder. A reader sees the old or the new content at any time, never a part,
+/// and a crash leaves no other file. If `path` is a symbolic link, its target is replaced. A device or a FIFO is
+/// written directly.
 /// @throws  WriteError  the file is then unchanged
 void write_atomically(const std::string& path, std::string_view content);
 
-/// The path that writing to `path` leads to, where it is a symbolic link, whether that exists or not.
-/// @throws  WriteError  if the links lead in a circle
+/// Resolves symbolic links at `path`, and returns the path of the final target, which need not exist.
+/// @throws  WriteError  if the links form a cycle
 [[nodiscard]] std::string without_links(const std::string& path);
 
-/// The most bytes that a file may have, and that a packed one may unpack to: 80 times as many as the largest results.
+/// The largest size in bytes of a file, packed or unpacked: 80 times the size of the largest results.
 inline constexpr std::size_t kMaxContent = std::size_t{512} << 20;
 
-/// Reads a file, or what comes through a pipe.
+/// Reads a file or a pipe to its end.
 /// @throws  std::system_error  naming the path and the cause
-/// @throws  UsageError         naming the path, for a device, and for more than kMaxContent
+/// @throws  UsageError         naming the path, for a device or for more than kMaxContent bytes
 [[nodiscard]] std::string read_whole_file(const std::string& path);
 
-/// Appends lines, each on the disk before `append` returns.
+/// Appends lines to a file. Each line is on disk before append() returns.
 class LineAppender {
  public:
-  /// Empties the file at `path`, or makes it.
+  /// Empties or creates the file at `path`.
   /// @throws  WriteError
   explicit LineAppender(const std::string& path);
-  /// Empties the file, which is open to append.
-  /// @param path  its name
+  /// Empties a file that is open for appending.
+  /// @param path  path of the file
   /// @throws      WriteError
   LineAppender(std::string path, process::UniqueDescriptor file);
   LineAppender(const LineAppender&) = delete;
   LineAppender& operator=(const LineAppender&) = delete;
 
   /// Appends `line` and a newline.
-  /// @param line  without newlines
-  /// @throws      WriteError  a part that was written is taken back
+  /// @param line  a line without newlines
+  /// @throws      WriteError  a partly written line is removed
   void append(std::string_view line);
 
  private:
@@ -54,17 +54,17 @@ class LineAppender {
   process::UniqueDescriptor file_;
 };
 
-/// Whether the name says that the file is packed: it ends in ".gz".
+/// Returns whether the name marks a packed file: it ends in ".gz".
 [[nodiscard]] bool is_packed_name(std::string_view path);
 
-/// Whether the content begins as gzip's does.
+/// Returns whether the content begins with gzip's magic bytes.
 [[nodiscard]] bool is_packed(std::string_view content);
 
-/// One gzip member without name and time: equal content gives equal bytes.
+/// Packs content as one gzip member without name and time, so that equal content has equal bytes.
 /// @throws  std::runtime_error  if zlib cannot get its memory
 [[nodiscard]] std::string pack(std::string_view content);
 
-/// Packs like pack(), but content that comes in parts: only the packed bytes are kept.
+/// Packs content that arrives in parts, like pack(). Keeps only the packed bytes in memory.
 class Packer {
  public:
   /// @throws  std::runtime_error  if zlib cannot get its memory
@@ -75,7 +75,7 @@ class Packer {
 
   void append(std::string_view content);
   /// Appends the last part.
-  /// @return  all of it, packed; nothing can be appended after that
+  /// @return  the whole packed content; nothing can be appended afterwards
   [[nodiscard]] std::string finish(std::string_view content = {});
 
  private:
@@ -83,16 +83,16 @@ class Packer {
   std::unique_ptr<Deflater> deflater_;
 };
 
-/// Packed content that unpacks to more than is read.
+/// Packed content exceeds the size limit when unpacked.
 class UnpacksToTooMuch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Returns the content of all members, one after the other, as gzip reads them. Checks every member's length and CRC.
-/// @param most  bytes that they may hold
-/// @throws      std::runtime_error  saying what is wrong: no gzip data, cut off, corrupt
-/// @throws      UnpacksToTooMuch    for more than `most`
+/// Returns the concatenated content of all gzip members. Checks every member's length and CRC.
+/// @param most  largest number of unpacked bytes
+/// @throws      std::runtime_error  naming the error: no gzip data, truncated or corrupt
+/// @throws      UnpacksToTooMuch    for more than `most` bytes
 [[nodiscard]] std::string unpack(std::string_view packed, std::size_t most = kMaxContent);
 
 }  // namespace tbench::results

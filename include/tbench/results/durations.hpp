@@ -1,5 +1,5 @@
-// How long each case takes on one GPU model, as `tbench durations` writes it to bench/durations/GPU.csv: what a run
-// plans its time by. No result depends on it.
+// The duration of each case on one GPU model, as `tbench durations` writes it to bench/durations/GPU.csv. A run plans
+// its time with it. No result depends on it.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace tbench::results {
 
-/// The time that a case costs a run: building, verifying, sampling, tracing, and the start of its own process where it
-/// needs one.
+/// The time that a case costs a run: building, verifying, sampling, tracing, and the start of its own process if it has
+/// one.
 struct CaseDuration {
   Seconds time;
   Status status{};
@@ -28,7 +28,7 @@ struct CaseDuration {
 /// The time that a case is expected to take.
 struct DurationEstimate {
   Seconds time;
-  bool is_measured{};  // false: derived from other cases
+  bool is_measured{};  // false if derived from other cases
 };
 
 /// The format:
@@ -42,28 +42,30 @@ struct DurationEstimate {
 ///     Gemm/m:2048/...,0.512,ok
 class DurationTable {
  public:
-  /// @param name  a file's, for messages and the record of a run
-  /// @throws      UsageError  naming `name`, the line, the value and the remedy: no rows, a header line that is missing
-  ///                          or unknown, a row that is malformed, a case twice, seconds below 0 or not finite, an
-  ///                          unknown status
+  /// Parses a table of durations.
+  /// @param name  name of the file, for messages and the record of a run
+  /// @throws      UsageError  naming `name`, the line, the value and the remedy, for no rows, a missing or unknown
+  /// header
+  ///                          line, a malformed row, a repeated case, seconds below 0 or not finite, or an unknown
+  ///                          status
   [[nodiscard]] static DurationTable parse(std::string_view text, std::string_view name);
 
-  /// The name of the GPU as NVML has it: "NVIDIA H100 80GB HBM3".
+  /// Returns the GPU's name as NVML reports it: "NVIDIA H100 80GB HBM3".
   [[nodiscard]] const std::string& gpu() const { return gpu_; }
-  /// The smallest memory of the GPUs that measured it.
+  /// Returns the least memory, in bytes, among the GPUs that measured the table.
   [[nodiscard]] std::int64_t memory_bytes() const { return memory_bytes_; }
-  /// The first 12 hexadecimal digits of the SHA-256 of the text.
+  /// Returns the first 12 hexadecimal digits of the SHA-256 of the text.
   [[nodiscard]] const std::string& digest() const { return digest_; }
-  /// `nvidia_h100@20df4902425a`: the file's name without folders and ending, and the digest.
+  /// Returns the file's name without folders and extension, and the digest: `nvidia_h100@20df4902425a`.
   [[nodiscard]] std::string label() const;
   [[nodiscard]] std::size_t size() const { return by_name_.size(); }
 
-  /// The case's own row, or null.
+  /// Returns the case's own row, or null if it has none.
   [[nodiscard]] const CaseDuration* find(const CaseId& id) const;
 
-  /// Returns the own row of the case. Without one, it returns the median of the rows that differ from it in the
-  /// precision alone; without those, in the pass, ctx or impl alone, or in any one key; else the median of its family,
-  /// else the median of the table. Rows whose status has no time count only where no other row is left.
+  /// Estimates a case's duration from its own row or, if it has none, from the most similar rows: the median of the
+  /// rows that differ only in the precision; then only in pass, ctx or impl; then in any single key; then of the
+  /// family; then of the table. Rows whose status has no time count only if no other row is left.
   [[nodiscard]] DurationEstimate estimate(const CaseId& id) const;
 
  private:
@@ -89,13 +91,13 @@ class DurationTable {
   Seconds median_;
 };
 
-/// The tables that the program was built with: bench/durations/*.csv.
+/// Returns the built-in tables: bench/durations/*.csv.
 [[nodiscard]] std::span<const DurationTable> built_in_durations();
 
-/// The built-in table of this GPU model, or null.
+/// Returns the built-in table of this GPU model, or null if there is none.
 [[nodiscard]] const DurationTable* find_built_in_durations(std::string_view gpu);
 
-/// The built-in table of an H100, which stands in for GPU models that have none.
+/// Returns the built-in table of an H100, the substitute for GPU models without a table.
 [[nodiscard]] const DurationTable& reference_durations();
 
 }  // namespace tbench::results

@@ -1,4 +1,4 @@
-// JSON text that is read: no reader of this project takes text that is nested deeper than any that it writes.
+// Checks and parsing of JSON text. All readers of this project refuse text that is nested too deeply.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace tbench::results {
 
-/// The text after the byte order mark with which other programs begin UTF-8, where it has one.
+/// Returns the text without the UTF-8 byte order mark that some programs write.
 [[nodiscard]] std::string_view after_byte_order_mark(std::string_view text);
 
-/// Arrays and objects within each other. What this project writes has seven at most; every level costs a reader stack.
+/// The deepest permitted nesting of arrays and objects. This project's own files have at most seven levels; each level
+/// costs stack in a parser.
 inline constexpr std::size_t kMaxNesting = 64;
 
 /// Text that is nested too deeply. The message says where.
@@ -23,19 +24,19 @@ class NestedTooDeeply : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// @param text  of which brackets alone count: what is no JSON passes, or does not
+/// Checks the nesting of brackets in the text. Does not check that the text is valid JSON.
 /// @throws  NestedTooDeeply  for more than kMaxNesting levels, closed or not
 void check_nesting(std::string_view text);
 
-/// Like check_nesting(text), for a parser's callback.
-/// @param depth  that it is told of the array or object that begins: 0 for the outermost
+/// Checks the nesting like check_nesting(text), for a parser's callback.
+/// @param depth  depth that the parser reports for the array or object that begins; 0 for the outermost
 void check_nesting(std::size_t depth);
 
-/// The text with every number that is not finite (NaN, Infinity, inf, with a sign or without, 1e999) as a text of as
-/// many bytes: other programs write them, and JSON does not have them. Nothing where there is none.
+/// Replaces every number that is not finite (NaN, Infinity, inf, with or without a sign, 1e999) by a string of the same
+/// length. Some programs write such numbers, although JSON does not permit them. Returns nullopt if there are none.
 [[nodiscard]] std::optional<std::string> with_quoted_numbers(const std::string& text);
 
-/// The value of the whole text, after check_nesting.
+/// Parses the whole text after check_nesting().
 /// @throws  NestedTooDeeply, nlohmann::json::exception
 [[nodiscard]] Json parse_json(std::string_view text);
 

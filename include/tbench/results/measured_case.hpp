@@ -14,31 +14,32 @@
 
 namespace tbench::results {
 
-/// The source of a replicate's SM clock. Two sources tell different clocks of the same work: a clock polled all the
-/// time and one read at the begin of each chunk by up to a third, a counted and a polled one at the power limit by 9 %
+/// The source of a replicate's SM clock. Sources disagree for the same work: a continuously polled clock and a clock
+/// read at the start of each chunk differ by up to a third, a counted and a polled clock at the power limit by 9 %
 /// (H200).
 enum class ClockKind { kChunk, kPolled, kCounted };
 
-/// One measurement of a case, if all is well in a process of its own.
+/// One measurement of a case, normally in a process of its own.
 struct Replicate {
   Status status{Status::kOk};
-  std::string reason;                                // empty if the status is ok
-  std::optional<Seconds> time;                       // median of the samples, above 0
-  std::optional<Seconds> device_time;                // that the GPU worked in a step, by its trace; above 0
-  std::optional<double> relative_half_width;         // of the median's 95 % interval inside the process
-  std::optional<Hertz> sm_clock;                     // mean while sampling, in older files the median
-  std::optional<ClockKind> clock_kind;               // absent without a clock, and where it is not told
-  std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
-  std::optional<std::int64_t> requested_peak_bytes;  // that tensors asked for: exact; absent before schema version 6
+  std::string reason;                         // empty if the status is ok
+  std::optional<Seconds> time;                // median of the samples, above 0
+  std::optional<Seconds> device_time;         // GPU time per step, from the trace; above 0
+  std::optional<double> relative_half_width;  // of the median's 95 % interval inside the process
+  std::optional<Hertz> sm_clock;              // mean while sampling; the median in older files
+  std::optional<ClockKind> clock_kind;        // absent without a clock, and if the file does not name it
+  std::optional<std::int64_t> peak_bytes;     // peak in the allocator's blocks
+  std::optional<std::int64_t>
+      requested_peak_bytes;  // exact peak that tensors requested; absent before schema version 6
   std::optional<Flop> work;
   std::optional<double> peak_share_at_clock;  // share of the datasheet's dense rate at the measured clock
   std::optional<double> ceiling_share;        // share of the ceiling measured in the same run
   std::optional<Regime> regime;               // absent without a time, and in plain Google Benchmark JSON
   std::optional<L2State> l2;
-  std::optional<std::uint64_t> samples_digest;  // absent where equal samples may be chance: samples_digest()
-  std::string ceiling;             // the `what` of the Ceiling case that it is held against; empty: none, or unknown
-  std::optional<bool> host_bound;  // the host's time limits it; absent where that is unknown
-  bool at_power_limit{};           // the power limit held the clock down at any time while sampling
+  std::optional<std::uint64_t> samples_digest;  // absent if equal samples may be chance: samples_digest()
+  std::string ceiling;             // the `what` of the Ceiling case that it is compared with; empty if none or unknown
+  std::optional<bool> host_bound;  // whether the host limits the time; absent if unknown
+  bool at_power_limit{};           // whether the power limit lowered the clock at any time while sampling
 };
 
 /// A case with all its replicates.
@@ -48,23 +49,24 @@ struct MeasuredCase {
   std::vector<Replicate> replicates;
 };
 
-/// Returns the key by which cases are matched: family and parameters, whatever the order of these.
+/// Returns the key by which cases are matched: family and parameters, independent of the parameters' order.
 [[nodiscard]] std::string match_key(const CaseId& id);
 
-/// Different samples that a record has at least, for equal ones to be a copy: a few may coincide, where a timer is
-/// coarse. All of 15,030 committed records have five, and no two the same.
+/// The least number of distinct samples from which equal samples mark a copy. Fewer may coincide by chance if a timer
+/// is coarse. All 15,030 committed records have at least five distinct samples, and no two records have the same
+/// samples.
 inline constexpr std::size_t kFewestDifferentSamples = 5;
 
-/// Returns a digest that equal samples in an equal order share; other samples share it once in 2^64.
-/// @return  nothing for fewer than kFewestDifferentSamples
+/// Returns a digest of the samples in their order. Different samples collide with probability 2^-64.
+/// @return  the digest, or nullopt for fewer than kFewestDifferentSamples distinct samples
 [[nodiscard]] std::optional<std::uint64_t> samples_digest(std::span<const double> samples_s);
 
-/// The record as a case with one replicate.
+/// Reduces a record to a case with one replicate.
 /// @throws  std::runtime_error  for a median that is not above 0
 [[nodiscard]] MeasuredCase measured_case(const Record& record);
 
-/// The case that a name of any program stands for: `Family/key:value/...` is a case with parameters, so that it finds
-/// its partner among ours; any other name is a family of its own.
+/// Returns the case for a benchmark name of any program. `Family/key:value/...` is a case with parameters and matches a
+/// case of this project; any other name is a family of its own.
 [[nodiscard]] CaseId case_of_name(const std::string& name);
 
 }  // namespace tbench::results

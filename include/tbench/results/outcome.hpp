@@ -1,5 +1,5 @@
-// The vocabulary of tbench's conclusions: every command that judges uses these outcomes, in this order of gravity, with
-// these exit statuses.
+// The outcomes of tbench's evaluations in order of severity, with their exit statuses. All commands that reach a
+// verdict use them.
 #pragma once
 
 #include <array>
@@ -13,38 +13,38 @@
 
 namespace tbench::results {
 
-/// The outcome of a case, or of a run as a whole: the gravest first.
+/// The outcome of a case, or of a run as a whole, the most severe first.
 enum class Outcome {
-  kWrong,              // its results are wrong, and were wrong again
-  kFlaky,              // its results were wrong, and right on the same data again
-  kError,              // crashed, timed out or out of memory where it ran before
+  kWrong,              // its results are wrong, also when repeated
+  kFlaky,              // its results were wrong, but right when repeated on the same data
+  kError,              // crashed, timed out or out of memory, although it ran before
   kImpossible,         // faster than the GPU can be: the timing or the formula is wrong
   kRegressed,          // slower, and confirmed; or more memory
-  kMissing,            // expected, and not in the run
-  kSplit,              // slower in some of the run's processes alone
+  kMissing,            // expected, but not in the run
+  kSplit,              // slower in only some of the run's processes
   kCreep,              // slower step by step over many runs
   kBlind,              // nothing was judged in many runs in a row, or an injected slowdown was not found
-  kIncomplete,         // the run is not whole
-  kReplayed,           // the samples are those of an earlier run
+  kIncomplete,         // the run is incomplete
+  kReplayed,           // the samples are a copy of an earlier run's samples
   kNullControlFailed,  // two runs of one build differ
   kUnconfirmed,        // looks slower; there is no kept build to confirm it with
-  kLikelySlower,       // slower by more than two processes differ, from one process per side
-  kEnvironment,        // the machine, or the way of measuring, is not that of the earlier runs
-  kMachineChanged,     // the machine is another one from this run on, for good
+  kLikelySlower,       // slower by more than two processes usually differ, with one process per side
+  kEnvironment,        // the machine or the measuring method differs from the earlier runs
+  kMachineChanged,     // the machine was permanently replaced with this run
   kUndecided,          // more processes would decide
   kNotJudged,          // no conclusion is possible
-  kClock,              // the time moved, the clock cycles did not
-  kHost,               // the time moved, the GPU's time in it did not
+  kClock,              // the time changed, but not the clock cycles
+  kHost,               // the time changed, but not the GPU's time
   kRetried,            // looked slower, but not when run again
   kNew,                // nothing to compare with
   kLikelyFaster,       // the mirror image of kLikelySlower
   kImproved,           // faster
   kSame
 };
-// Exit statuses of a command that judges. 2 is bad usage, or a file that cannot be read or written.
+// Exit statuses of commands that reach a verdict. Status 2 means bad usage, or a file that cannot be read or written.
 inline constexpr int kExitRegressed = 1;
 inline constexpr int kExitNotComparable = 3;
-inline constexpr int kExitUncertain = 4;  // with --strict alone
+inline constexpr int kExitUncertain = 4;  // only with --strict
 inline constexpr int kExitNullControlFailed = 5;
 inline constexpr int kExitBlind = 6;
 inline constexpr int kExitNotWhole = 7;
@@ -52,16 +52,16 @@ inline constexpr int kExitNotWhole = 7;
 /// The summary of all outcomes.
 enum class Headline { kPassed, kReview, kFailed };
 
-/// The inverse of to_string; words of versions before are read as the outcomes that took their place (PASSED as SAME,
-/// AMBIGUOUS as UNDECIDED, INVALID as NOT_JUDGED).
+/// Parses the name of an outcome. Reads names of earlier versions as their replacements (PASSED as SAME, AMBIGUOUS as
+/// UNDECIDED, INVALID as NOT_JUDGED).
 [[nodiscard]] std::optional<Outcome> parse_outcome(std::string_view text);
 
-/// The exit status that it leads to with --strict: 0, or one of those above.
-/// @param is_confirmed  by running the kept build and this one in turns: makes SPLIT and CREEP failures
+/// Returns the exit status of an outcome with --strict: 0, or one of the statuses above.
+/// @param is_confirmed  whether running the kept build and this build in turns confirmed it: SPLIT and CREEP then fail
 [[nodiscard]] int exit_status_of(Outcome outcome, bool is_confirmed = false);
-/// Whether it decides a command's exit status: an uncertain one with `strict` alone.
+/// Returns whether the outcome makes a command fail. Uncertain outcomes do so only with `strict`.
 [[nodiscard]] bool is_failure(Outcome outcome, bool strict, bool is_confirmed = false);
-/// FAILED where an exit status does not wait for --strict, REVIEW where it does, else PASSED.
+/// Returns FAILED for a status that does not require --strict, REVIEW for a status that does, and PASSED for 0.
 [[nodiscard]] Headline headline_of_status(int status);
 [[nodiscard]] Headline headline_of(Outcome outcome, bool is_confirmed = false);
 

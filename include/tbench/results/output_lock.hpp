@@ -1,4 +1,4 @@
-// The right to write a results file and the journal beside it: one process at a time has it.
+// A lock on a results file and its journal: only one process at a time may write them.
 #pragma once
 
 #include <string>
@@ -7,25 +7,27 @@
 
 namespace tbench::results {
 
-/// `FILE.journal`, of the file that `path` leads to where it is a symbolic link.
+/// Returns `FILE.journal`, where FILE is `path` with symbolic links resolved.
 [[nodiscard]] std::string journal_path(const std::string& path);
 
-/// A lock (flock) on the journal `FILE.journal`, which is made for it where there is none: an empty journal holds no
-/// run. The kernel takes the lock back when the process ends, however that ends.
+/// A lock (flock) on the journal `FILE.journal`, which is created if absent; an empty journal holds no run. The kernel
+/// releases the lock whenever the process ends.
 class OutputLock {
  public:
-  /// Says so on stderr and continues if the file system has no locks.
-  /// @param path  of the results file
-  /// @throws      UsageError  if another process has it, which is named; if the journal cannot be opened or made
+  /// Takes the lock. If the file system has no locks, prints a warning on stderr and continues.
+  /// @param path  path of the results file
+  /// @throws      UsageError  if another process, which the message names, has the lock; if the journal cannot be
+  /// opened
+  ///                          or created
   explicit OutputLock(std::string path);
   OutputLock(OutputLock&& other) noexcept = default;
   OutputLock& operator=(OutputLock&& other) = delete;
   /// Removes the journal if it is empty.
   ~OutputLock();
 
-  /// The path of the results file.
+  /// Returns the path of the results file.
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The journal, open to append. It shares the lock.
+  /// Returns the journal, open for appending. The descriptor shares the lock.
   /// @throws  WriteError
   [[nodiscard]] process::UniqueDescriptor journal() const;
 
@@ -35,8 +37,9 @@ class OutputLock {
   bool is_locked_{};
 };
 
-/// @param flag  of the output, which the message tells to choose otherwise: `-o`
-/// @throws      UsageError  if a process has the lock of `path`
+/// Refuses an output file that another process is writing.
+/// @param flag  the output's flag, for the message's advice to choose another file: `-o`
+/// @throws      UsageError  if a process holds the lock of `path`
 void refuse_locked(const std::string& path, const std::string& flag);
 
 }  // namespace tbench::results

@@ -66,7 +66,7 @@ struct ModeratedTest {
 
 /// Tests the difference of two groups' means with the variance s~^2 = (d0 s0^2 + d_f s^2) / (d0 + d_f). The interval is
 /// difference +- t(.975, d0 + d_f) s~ sqrt(1/R_b + 1/R_n). The prior is used unless rejects_prior(). With one value in
-/// each group the variance is the prior's, with d0 degrees of freedom.
+/// each group the test uses the prior variance alone, with d0 degrees of freedom.
 /// @return  the test, or nullopt without any degree of freedom: one value in each group and no prior
 /// @throws  std::invalid_argument  if a group is empty
 /// @see     Smyth, Linear models and empirical Bayes methods, Stat. Appl. Genet. Mol. Biol. 3 (2004), section 4
