@@ -1,5 +1,5 @@
-// Two builds, or two GPUs, case by case: what changed, by how much, and how sure that is. comparison_output.hpp prints
-// it.
+// A comparison of two builds or two GPUs, case by case: the changes, their sizes and their certainty.
+// comparison_output.hpp prints it.
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ using results::Outcome;
 
 inline constexpr std::int64_t kMaxReplicates = 100;
 
-/// Replicates that a verdict on the time needs, on either side.
+/// The least number of replicates per side for a verdict on the time.
 inline constexpr std::size_t kMinReplicates = 3;
 
 struct CompareOptions {
-  std::optional<double> tau{};  // threshold, 0.02 for 2 %; absent: by family and length
-  std::optional<bool> cross{};  // without verdicts, as between GPUs; absent: if the devices differ
+  std::optional<double> tau{};  // threshold, 0.02 for 2 %; default: by family and duration
+  std::optional<bool> cross{};  // compare without verdicts, as between GPUs; default: if the devices differ
   bool force{};                 // turn objections into warnings
-  std::string filter{};         // regular expression that matches anywhere in a case name; empty: all cases
+  std::string filter{};         // regular expression that matches anywhere in a case name; empty for all cases
   double false_discovery_rate{0.05};
   /// A case's dispersion between processes, from earlier runs: standard deviation of ln(time), by match_key.
   std::map<std::string, stats::DispersionPrior> known_dispersion{};
-  /// The spreads that judge cases without enough replicates, and cases of two machines; outlives the comparison.
+  /// Known spreads, for verdicts on cases with too few replicates or from two machines; must outlive the comparison.
   const KnownSpreads* spreads{&built_in_spreads()};
 };
 
-/// The measure that an outcome follows from.
+/// The measure that determines an outcome.
 enum class Measure { kTime, kDeviceTime };
 
 }  // namespace tbench::compare
@@ -59,17 +59,17 @@ namespace tbench::compare {
 
 /// One side of a case, summarised over its replicates.
 struct SideOfCase {
-  Status status{};  // the worst: a failure, then `oom`, then another one that is not `ok`
+  Status status{};  // the worst status: a failure, then `oom`, then any other status except `ok`
   std::string reason;
   std::size_t replicates{};
   std::size_t of_status{};                 // replicates that have `status`
-  std::optional<Seconds> time;             // geometric mean of the replicates' medians, of those that have a time
-  std::optional<double> dispersion;        // relative standard deviation between processes; of one process, see below
-  bool dispersion_is_within{};             // of one replicate: half width of its median's 95 % interval
-  std::optional<Seconds> device_time;      // geometric mean, of those that were traced
+  std::optional<Seconds> time;             // geometric mean of the medians, over replicates that have a time
+  std::optional<double> dispersion;        // relative standard deviation between processes; for one process, see below
+  bool dispersion_is_within{};             // for one replicate: dispersion is the half width of its median's interval
+  std::optional<Seconds> device_time;      // geometric mean over traced replicates
   std::optional<Hertz> sm_clock;           // geometric mean
   std::optional<std::int64_t> peak_bytes;  // largest; in the allocator's blocks
-  std::optional<std::int64_t> requested_peak_bytes;  // largest; that tensors asked for
+  std::optional<std::int64_t> requested_peak_bytes;  // largest; bytes that tensors requested
   std::optional<double> peak_share_at_clock;         // mean share of the datasheet's dense rate at the measured clock
   std::optional<double> ceiling_share;               // mean share of the measured ceiling
 };
@@ -78,34 +78,34 @@ struct CaseComparison {
   CaseId id;
   SideOfCase base;
   SideOfCase next;
-  std::optional<double> ratio;                    // of the times, new over base
+  std::optional<double> ratio;                    // ratio of the times, new over base
   std::optional<stats::Interval> ratio_interval;  // 95 %
   bool interval_is_within{};                      // from the dispersion inside one process per side: too narrow
   std::optional<double> p_value;
-  std::optional<double> adjusted_p;    // over all cases of the comparison; absent where no test was made
-  std::optional<double> device_ratio;  // of the GPU's times, new over base; absent where one is unknown
-  std::optional<stats::Interval> device_ratio_interval;  // 95 %, by what is known of such cases
+  std::optional<double> adjusted_p;    // corrected over all cases of the comparison; absent without a test
+  std::optional<double> device_ratio;  // ratio of the GPU's times, new over base; absent if either is unknown
+  std::optional<stats::Interval> device_ratio_interval;  // 95 %, from the known spread of such cases
   std::optional<double>
-      cycle_ratio;  // time x SM clock, new over base; absent where a clock is unknown, or read otherwise
+      cycle_ratio;  // time x SM clock, new over base; absent if a clock is unknown or the clocks' sources differ
   std::optional<stats::ModeratedTest> time_test;  // of ln(time)
   std::optional<double> device_difference;        // of ln(device time)
   std::optional<double> cycle_difference;         // of ln(cycles)
   double threshold{};                             // tau, as a fraction
-  /// The test by known spreads, from which the outcome follows where a case has too few replicates for a test of its
-  /// own, or is of two machines. Absent where no spread is known of such cases.
+  /// The test by known spreads. It determines the outcome if the case has too few replicates for a test of its own, or
+  /// comes from two machines. Absent if no spread is known for such cases.
   std::optional<stats::ModeratedTest> known_test;
-  std::optional<Measure> judged_by;           // absent: the case is not judged
-  std::optional<SpreadClass> spread_class;    // of the measure; absent without known_test
-  std::optional<double> known_limit;          // 95 % of measurements of one code differ by less; a fraction
-  bool is_time_apart{};                       // judged by its device time; its time differs by more than is known
-  bool host_bound{};                          // on either side
-  bool by_machines{};                         // the sides are of two GPUs of one model
+  std::optional<Measure> judged_by;           // absent if the case has no verdict
+  std::optional<SpreadClass> spread_class;    // class of the measure; absent without known_test
+  std::optional<double> known_limit;          // 95 % of measurements of equal code differ by less; a fraction
+  bool is_time_apart{};                       // verdict by device time, although the time differs beyond known spreads
+  bool host_bound{};                          // whether either side is host-bound
+  bool by_machines{};                         // whether the sides come from two GPUs of one model
   std::optional<double> smallest_detectable;  // MDE: minimum detectable effect, a fraction, at least the threshold
-  std::optional<Outcome> outcome;             // absent between different GPUs
-  /// UNDECIDED: so many replicates a side would decide, if they differ as these do; at most
-  /// kMaxReplicates, else absent.
+  std::optional<Outcome> outcome;             // absent between different GPU models
+  /// The number of replicates per side that would decide an UNDECIDED case, if further replicates vary like these.
+  /// Absent if it exceeds kMaxReplicates.
   std::optional<std::int64_t> replicates_to_decide;
-  std::string note;  // what the numbers do not show, for a reader
+  std::string note;  // remarks for the reader that the numbers do not show
 };
 
 /// Two peaks in bytes that may be compared.
@@ -113,25 +113,25 @@ struct Peaks {
   std::int64_t base{};
   std::int64_t next{};
 };
-/// Peaks of what tensors asked for, where both sides know it, else of the allocator's blocks, which differ for equal
-/// tensors by what ran before. Nothing where a side knows neither.
+/// Returns the peaks of the bytes that tensors requested if both sides have them. Otherwise returns the peaks in the
+/// allocator's blocks, which also depend on earlier cases. Returns nullopt if a side has neither.
 [[nodiscard]] std::optional<Peaks> comparable_peaks(const CaseComparison& c);
 
-/// Geometric means over those cases of a family that have a time on both sides.
+/// Geometric means over the cases of a family that have a time on both sides.
 struct FamilyMean {
   std::string family;
   std::size_t cases{};
   double ratio{};
-  std::optional<double> device_ratio;  // over those that were traced on both sides
-  std::optional<double> cycle_ratio;   // over those with known clocks
+  std::optional<double> device_ratio;  // over cases traced on both sides
+  std::optional<double> cycle_ratio;   // over cases with known clocks
 };
 
 struct SideFacts {
   std::vector<std::string> paths;
-  std::string device;              // GPU or CPU; empty if no file says
-  std::vector<std::string> uuids;  // of the GPUs
-  std::string build;               // names of its builds, see build_name(), joined by commas
-  std::string date;                // of the first file's begin
+  std::string device;              // GPU or CPU; empty if no file names it
+  std::vector<std::string> uuids;  // UUIDs of the GPUs
+  std::string build;               // names of the side's builds, see build_name(), joined by commas
+  std::string date;                // start of the first file's run
   std::int64_t cpu_cores{};
   results::RunFlags run;
 };
@@ -141,25 +141,26 @@ struct Comparison {
   std::optional<Apart> apart;  // two processes, or two GPUs of one model; absent between GPU models, and on a CPU
   SideFacts base;
   SideFacts next;
-  std::vector<std::string> differences;  // as differences_of()
+  std::vector<std::string> differences;  // see differences_of()
   std::vector<std::string> warnings;
-  std::vector<std::string> shared_gpus;  // files that began with other processes on their GPU, in sentences
-  bool one_after_the_other{};            // the sides did not take turns, although the times of some case were tested
-  std::vector<CaseComparison> cases;     // of both sides, in the base's order
+  std::vector<std::string> shared_gpus;  // sentences on files that started with other processes on their GPU
+  bool one_after_the_other{};            // the sides did not run in turns, although the times of some case were tested
+  std::vector<CaseComparison> cases;     // cases that both sides have, in the base's order
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_next;
   std::vector<FamilyMean> families;
 };
 
-/// @throws  NotComparable  without `force`: another clock policy; other work of the same case, or a time taken in
-///                         another way (regime, L2); several devices on one side
-/// @throws  UsageError     for a filter that is no regular expression or that no case passes; for two sides without a
-///                         common case
+/// Compares two sides case by case.
+/// @throws  NotComparable  without `force`, if the clock policies differ, a case's work or timing method (regime, L2)
+///                         differs, or a side has several devices
+/// @throws  UsageError     if the filter is not a regular expression or selects no case, or the sides have no case in
+///                         common
 [[nodiscard]] Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options);
 
 enum class CaseOrder { kFile, kName, kChange, kP };
-/// Sorts by name; by change, the largest slowdown first; or by p value, the smallest first. Cases without one come
-/// last.
+/// Sorts by name; by change, the largest slowdown first; or by p value, the smallest first. Cases without a change or a
+/// p value come last.
 void sort_cases(Comparison& comparison, CaseOrder order);
 
 [[nodiscard]] results::OutcomeCounts count_outcomes(const Comparison& comparison);
@@ -167,7 +168,8 @@ void sort_cases(Comparison& comparison, CaseOrder order);
 using results::kExitNotComparable;
 using results::kExitRegressed;
 using results::kExitUncertain;
-/// The gravest outcome's exit status; kExitUncertain with `strict` alone. Between different GPUs always 0.
+/// Returns the exit status of the most severe outcome; kExitUncertain only with `strict`. Returns 0 between different
+/// GPU models.
 [[nodiscard]] int exit_status(const Comparison& comparison, bool strict);
 
 }  // namespace tbench::compare

@@ -1,4 +1,4 @@
-// A comparison for people (a table in a terminal, Markdown for a pull request) and for programs (JSON, CSV, JUnit's
+// Output of a comparison for people (a terminal table, Markdown for a pull request) and for programs (JSON, CSV, JUnit
 // XML).
 #pragma once
 
@@ -12,43 +12,46 @@
 
 namespace tbench::compare {
 
-/// E.g. `12 cases: 1 REGRESSED, 11 SAME; 2 only in base`.
+/// Returns a summary such as `12 cases: 1 REGRESSED, 11 SAME; 2 only in base`.
 [[nodiscard]] std::string comparison_summary(const Comparison& comparison);
 
-/// The gravest verdict of any case: REGRESSED (exactly where `exit_status` is 1), INSUFFICIENT or AMBIGUOUS (4 with
-/// `strict`), HOST, CLOCK, IMPROVED, SAME, INVALID; CROSS between different devices. BASE and NEW in the command are
-/// the folders of the two programs.
+/// Returns the most severe verdict of any case: REGRESSED (exactly if `exit_status` is 1), INSUFFICIENT or AMBIGUOUS (4
+/// with `strict`), HOST, CLOCK, IMPROVED, SAME, INVALID; CROSS between different devices. BASE and NEW in the command
+/// are the folders of the two programs.
 [[nodiscard]] results::Conclusion comparison_conclusion(const Comparison& comparison);
 
 struct ConsoleOptions {
-  bool colour{};                       // of the outcomes
-  bool all{};                          // every case with its whole name, as wide as it takes
+  bool colour{};                       // colour the outcomes
+  bool all{};                          // show every case with its full name, at any width
   bool is_sorted{};                    // keep the order of the cases
-  std::optional<std::size_t> width{};  // of the terminal; absent: kConsoleWidth
+  std::optional<std::size_t> width{};  // width of the terminal; default: kConsoleWidth
 };
-inline constexpr std::size_t kConsoleWidth = 100;  // columns, at most
-inline constexpr std::size_t kMaxShown = 20;       // cases, but for `all`
+inline constexpr std::size_t kConsoleWidth = 100;  // largest number of columns
+inline constexpr std::size_t kMaxShown = 20;       // largest number of cases shown without `all`
 
-/// Renders for a terminal: the answer, the sides, the cases by outcome, the gravest cases, what to do next. Two GPU
-/// models get the text of models_console().
+/// Renders for a terminal: the conclusion, the sides, the cases by outcome, the most severe cases and the next command.
+/// For two GPU models it returns the text of models_console().
 [[nodiscard]] std::string comparison_console(const Comparison& comparison, const ConsoleOptions& options);
 
-/// Two GPU models: means by family, then ratios of the GPU's time and of the step with intervals, the largest first.
+/// Renders a comparison of two GPU models: means by family, then the ratios of GPU time and step time with intervals,
+/// the largest first.
 [[nodiscard]] std::string models_console(const Comparison& comparison, const ConsoleOptions& options);
 
-/// Renders for a pull request, in Markdown: both sides, how their environments differ, a row per case, the cases that
-/// only one side has, geometric means by family, the summary, the warnings. Columns that no case fills are left out.
+/// Renders Markdown for a pull request: both sides, the differences of their environments, a row per case, the cases
+/// that only one side has, geometric means by family, the summary and the warnings. Omits columns that are empty for
+/// all cases.
 [[nodiscard]] std::string comparison_markdown(const Comparison& comparison);
 
-/// The conclusion, and everything of the comparison. Quantities are in SI units, changes are ratios (new over base);
-/// what is unknown is absent. `exit_status` is the one of `tbench diff`.
+/// Returns the conclusion and all data of the comparison. Quantities are in SI units, changes are ratios (new over
+/// base), and unknown values are absent. `exit_status` is the exit status of `tbench diff`.
 [[nodiscard]] results::Json comparison_to_json(const Comparison& comparison, bool strict);
 
-/// A header, and a row per case (RFC 4180, lines end in a single newline); what is unknown is empty. Cases that one
-/// side lacks have their name and `missing` or `new` as the verdict.
+/// Returns a header and a row per case (RFC 4180, with single newlines). Unknown values are empty. Cases that one side
+/// lacks have only their name and the verdict `missing` or `new`.
 [[nodiscard]] std::string comparison_to_csv(const Comparison& comparison);
 
-/// One test a case: a failure where it regressed, or with `strict` is uncertain; skipped where no verdict is possible.
+/// Returns JUnit XML with one test per case: failed if the case regressed (or, with `strict`, is uncertain), skipped if
+/// no verdict is possible.
 [[nodiscard]] std::string comparison_to_junit(const Comparison& comparison, bool strict);
 
 }  // namespace tbench::compare

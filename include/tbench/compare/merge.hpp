@@ -1,5 +1,5 @@
-// Results files of one machine model and one build as the one file that an undivided run would have written: the shards
-// of a selection (--tb_shard), or the parts of one that were chosen by --benchmark_filter.
+// Merges results files of one machine model and one build into the file that an undivided run would have written. The
+// files are shards of a selection (--tb_shard), or parts chosen by --benchmark_filter.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace tbench::compare {
 
 struct Merged {
   results::ResultFile file;
-  std::vector<std::string> notes;    // what was left out of the file
-  std::vector<std::string> missing;  // shards and cases that an undivided run would have; empty: it is whole
+  std::vector<std::string> notes;    // descriptions of the omitted data
+  std::vector<std::string> missing;  // shards and cases that an undivided run would have; empty if the file is complete
 };
 
 /// Joins files, labelled by their paths.

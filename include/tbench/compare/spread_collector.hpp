@@ -1,4 +1,4 @@
-// Known spreads, from results of processes that measured the same code.
+// Computes known spreads from results of processes that measured the same code.
 #pragma once
 
 #include <string>
@@ -18,9 +18,10 @@ class SpreadCollector {
   /// Continues a collection that was written with its samples.
   explicit SpreadCollector(std::vector<SpreadSample> samples) : samples_{std::move(samples)} {}
 
-  /// @param file  of one file; merged sides do not tell their runs apart
-  /// @return  how many of its cases were added: those of a GPU that are `ok` and have a class
-  /// @throws  UsageError  naming the file, if all of them were added before
+  /// Adds the cases of a file.
+  /// @param file  side of a single file; merged sides do not distinguish their runs
+  /// @return  number of cases added: the cases on a GPU that are `ok` and have a class
+  /// @throws  UsageError  naming the file, if all of its cases were added before
   std::size_t add(const ComparisonSide& file);
 
   /// Returns the spreads of all that was added. A class's limit is the largest that the 50, 90 or 95 % quantile of its
@@ -35,13 +36,13 @@ class SpreadCollector {
   std::vector<SpreadSample> samples_;
 };
 
-/// No class is known to repeat better than this.
+/// The least limit of a class.
 inline constexpr double kMinLimit = 0.005;
 
-/// A class that is borrowed is this much wider than its neighbour.
+/// Factor by which a borrowed limit exceeds the neighbour's limit.
 inline constexpr double kBorrowedFactor = 1.5;
 
-/// The classes as a table for people: limit, pairs and cells, by kind of pairs.
+/// Renders the classes as a table: limit, pairs and cells, by kind of pair.
 [[nodiscard]] std::string spreads_table(const KnownSpreads& spreads);
 
 }  // namespace tbench::compare

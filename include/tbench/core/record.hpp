@@ -131,8 +131,7 @@ struct Allocation {
   bool operator==(const Allocation&) const = default;
 };
 
-/// Peak memory of two untimed steps in a pass of their own. Phases, ranges and allocations are those of the second
-/// step.
+/// Peak memory of two untimed steps in a pass of their own. Phases, ranges and allocations describe the second step.
 struct MemoryUse {
   std::int64_t allocated_peak{};               // bytes in the allocator's blocks
   std::optional<std::int64_t> requested_peak;  // bytes that tensors requested; independent of earlier cases
