@@ -1,4 +1,4 @@
-// Any text as a part of CSV, markup, LaTeX or Markdown; and JUnit's XML, from whatever has test cases.
+// Escapes text for CSV, markup, LaTeX and Markdown, and writes test cases as JUnit XML.
 #pragma once
 
 #include <span>
@@ -7,17 +7,17 @@
 
 namespace tbench::render {
 
-/// One line of CSV (RFC 4180, but ended by a single newline).
+/// Returns one line of CSV (RFC 4180, but with a single newline at the end).
 [[nodiscard]] std::string csv_row(std::span<const std::string> cells);
 
-/// Text of XML or HTML, attributes included: markup escaped, control characters as spaces, bytes that are not UTF-8
-/// replaced.
+/// Escapes text for XML or HTML, including attributes: escapes markup, and replaces control characters by spaces and
+/// bytes that are not UTF-8.
 [[nodiscard]] std::string escape_markup(std::string_view text);
 
-/// Text of Markdown, in a table's cell too: pipes, backslashes, angle brackets and links are escaped.
+/// Escapes text for Markdown, including table cells: pipes, backslashes, angle brackets and links.
 [[nodiscard]] std::string escape_markdown(std::string_view text);
 
-/// Text of LaTeX, whose ten special characters are escaped.
+/// Escapes the ten special characters of LaTeX.
 [[nodiscard]] std::string escape_latex(std::string_view text);
 
 struct JunitCase {
@@ -25,10 +25,11 @@ struct JunitCase {
   std::string family;
   std::string name;
   Result result{Result::kPassed};
-  std::string message;  // of one that did not pass
+  std::string message;  // message of a test that did not pass
 };
 
-/// Texts may hold anything: markup is escaped, what XML 1.0 cannot hold is replaced.
+/// Returns JUnit XML. Texts may contain any character: markup is escaped, and characters invalid in XML 1.0 are
+/// replaced.
 [[nodiscard]] std::string junit_xml(const std::string& suite, std::span<const JunitCase> cases);
 
 }  // namespace tbench::render

@@ -1,4 +1,4 @@
-// Cases arranged as the rows and columns of a table by their parameters.
+// Arranges cases by their parameters as the rows and columns of a table.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,25 @@
 
 namespace tbench::render {
 
-/// The keys of all cases.
+/// Returns the keys of all cases.
 [[nodiscard]] std::vector<std::string> keys_of(std::span<const CaseId> cases);
 
-/// The case's value of each key; empty for a key that it does not have.
+/// Returns the case's value of each key, an empty one for a key that the case does not have.
 [[nodiscard]] std::vector<std::string> values_of(const CaseId& id, std::span<const std::string> keys);
 
 struct Pivot {
   struct Row {
-    std::vector<std::string> values;                // of row_keys
-    std::vector<std::vector<std::size_t>> columns;  // a cell per column: the indexes of its cases
+    std::vector<std::string> values;                // values of row_keys
+    std::vector<std::vector<std::size_t>> columns;  // one cell per column: the indexes of its cases
   };
-  std::vector<std::string> common;                // keys of which all cases have one value, and none lacks it
-  std::vector<std::string> row_keys;              // the others, but for those that are spread
+  std::vector<std::string> common;                // keys that have the same value in all cases
+  std::vector<std::string> row_keys;              // all keys that are neither common nor spread
   std::vector<std::vector<std::string>> columns;  // combinations of the spread keys' values
-  std::vector<Row> rows;                          // a combination of the values of row_keys each
+  std::vector<Row> rows;                          // one row per combination of the values of row_keys
 };
 
-/// Keys, combinations, and the cases of a cell are in the order in which they appear.
-/// @param spread  the keys that make the columns; empty: all cases of a row are in one column
+/// Arranges the cases. Keys, combinations and the cases of a cell are in the order of their first appearance.
+/// @param spread  keys that form the columns; if empty, all cases of a row are in one column
 [[nodiscard]] Pivot pivot_of(std::span<const CaseId> cases, std::span<const std::string> spread);
 
 }  // namespace tbench::render

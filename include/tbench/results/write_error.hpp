@@ -1,4 +1,4 @@
-// A file, or the standard output, that cannot be written: the cause by its name, and what can be done about it.
+// Errors in writing a file or the standard output, with the name of the cause and a remedy.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace tbench::results {
 
-/// The exit status of transformer_bench where it could not write what it measured. tbench has 2 for that.
+/// The exit status of transformer_bench if it could not write its results. tbench uses 2 for that.
 inline constexpr int kExitNotWritten = 3;
 
-/// The remedy that a user has where writing failed, as a sentence.
+/// Returns a sentence with the user's remedy for a failed write.
 /// @param error  a value of errno
 [[nodiscard]] std::string_view write_remedy(int error);
 
@@ -28,15 +28,15 @@ class WriteError : public std::system_error {
   std::runtime_error message_;
 };
 
-/// Gives a standard stream that the process was started without a place of its own: a file that is opened would take
-/// it, and get what is printed. Writes to a missing standard output still fail.
+/// Reserves the descriptors of standard streams that the process was started without. Otherwise a file opened later
+/// would get such a descriptor, and receive the printed text. Writes to a missing standard output still fail.
 void hold_standard_streams();
 
-/// Has a write beyond the limit of a file's size fail, as on a full disk, where it would end the process.
+/// Makes a write beyond the file size limit fail, as on a full disk, instead of ending the process.
 void survive_file_size_limit();
 
-/// Writes what stdio still holds for the standard output.
-/// @return  what went wrong, now or at an earlier write: `cannot write the output: CAUSE. REMEDY`
+/// Flushes the standard output.
+/// @return  the error of this or an earlier write: `cannot write the output: CAUSE. REMEDY`; nullopt if there is none
 [[nodiscard]] std::optional<std::string> flush_standard_output();
 
 }  // namespace tbench::results
