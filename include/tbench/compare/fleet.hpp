@@ -1,5 +1,6 @@
-// GPUs of one model side by side, by what their Ceiling cases reached: which of them is slower than its like. For
-// people it is a table in a terminal or Markdown, for programs JSON, which later fleets take what they know from.
+// Compares GPUs of one model by the rates of their Ceiling cases, to find a GPU that is slower than the others. The
+// output is a terminal table or Markdown for people, and JSON for programs; later fleets read known spreads from the
+// JSON.
 #pragma once
 
 #include <array>
@@ -24,11 +25,11 @@ namespace tbench::compare {
 /// Ceilings that the host decides (dispatch, pageable copies) belong to none.
 enum class Resource { kTensor, kFloat32, kMemory, kL2, kLink, kLaunch };
 
-/// Returns the resource of a ceiling; nothing for a ceiling that is not the GPU's own.
-/// @param what  of the Ceiling family
+/// Returns the resource of a ceiling, or nullopt if the ceiling is not a limit of the GPU itself.
+/// @param what  value of the Ceiling family's key `what`
 [[nodiscard]] std::optional<Resource> resource_of(std::string_view what);
 
-/// How much healthy GPUs of a model differ in a resource: ln of their rates.
+/// The dispersion of healthy GPUs of a model in a resource, of ln(rate).
 struct ResourceDispersion {
   std::string gpu;  // model
   Resource resource{};
@@ -39,9 +40,9 @@ struct ResourceDispersion {
 [[nodiscard]] std::span<const ResourceDispersion> recorded_spreads();
 
 struct FleetOptions {
-  /// The probability that a fleet of sound GPUs has a GPU called slow, over all resources together.
+  /// The probability that some GPU of a healthy fleet is reported as slow, over all resources together.
   double false_alarms{0.01};
-  std::vector<ResourceDispersion> known{};  // of one model and resource the first counts
+  std::vector<ResourceDispersion> known{};  // the first entry for a model and resource counts
 };
 
 struct Machine {
@@ -49,23 +50,23 @@ struct Machine {
   std::vector<std::string> files;
 };
 
-/// A machine's state in a resource against the baseline: the others that are no outliers.
+/// A machine's state in a resource, compared with the baseline: the other machines that are not outliers.
 struct BaselineState {
-  double change{};  // of the rate, relative: -0.03 is 3 % slower
-  double score{};   // ln of that, over its standard error
-  bool is_slow{};   // too slow for chance
-  bool is_fast{};   // too fast for chance: no alarm, but the others are not measured by it
+  double change{};  // relative change of the rate: -0.03 is 3 % slower
+  double score{};   // logarithmic change divided by its standard error
+  bool is_slow{};   // slower than chance explains
+  bool is_fast{};   // faster than chance explains: no alarm, but excluded from the baseline
 };
 
 struct FleetResource {
   Resource resource{};
-  std::vector<std::string> ceilings;                 // that at least three machines have
-  std::vector<std::optional<BaselineState>> states;  // by machine; absent where it has none of them
-  std::size_t machines{};                            // that have one
-  double spread{};                                   // standard deviation of ln(rate), what is known included
+  std::vector<std::string> ceilings;                 // ceilings that at least three machines have
+  std::vector<std::optional<BaselineState>> states;  // by machine; absent if it has none of the ceilings
+  std::size_t machines{};                            // number of machines with a state
+  double spread{};                                   // standard deviation of ln(rate), including the known spread
   double degrees_of_freedom{};
   std::optional<stats::DispersionPrior> known;
-  bool known_rejected{};  // this fleet differs by more: what is known did not count
+  bool known_rejected{};  // whether the fleet's dispersion contradicts the known spread, which is then ignored
   double detectable{};    // a GPU that is slower by this share of its rate is found nine times in ten
 };
 
@@ -84,24 +85,24 @@ struct Fleet {
 ///                         ceiling
 [[nodiscard]] Fleet compare_fleet(std::span<const results::NamedResults> files, const FleetOptions& options);
 
-/// Whether a machine is slow in a resource.
+/// Returns whether any machine is slow in any resource.
 [[nodiscard]] bool has_slow(const Fleet& fleet);
 
 // fleet_output.cpp
 
-/// E.g. `8 machines: GPU-0123abcd slow in memory`.
+/// Returns a summary such as `8 machines: GPU-0123abcd slow in memory`.
 [[nodiscard]] std::string fleet_summary(const Fleet& fleet);
 
 /// Renders a row per machine, a row per resource with the difference that it can find, and the summary.
 [[nodiscard]] std::string fleet_page(const Fleet& fleet, const render::PageOptions& options);
 
-/// SLOW or SOUND, why, and the command that measures a slow GPU again, on its machine.
+/// Returns SLOW or SOUND, the reasons, and the command that measures a slow GPU again on its machine.
 [[nodiscard]] results::Conclusion fleet_conclusion(const Fleet& fleet);
 
 /// Returns the conclusion, everything in the struct, and its summary.
 [[nodiscard]] results::Json fleet_to_json(const Fleet& fleet);
 
-/// The spreads of a file that fleet_to_json made.
+/// Reads the spreads from a file that fleet_to_json() has written.
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<ResourceDispersion> read_known_spreads(const std::string& path);
 

@@ -24,7 +24,7 @@
 
 namespace tbench::compare {
 
-/// Results that must not be compared with each other. The message says why, and what would be right.
+/// Results that must not be compared with each other. The message gives the reason and the remedy.
 class NotComparable : public std::runtime_error {
  public:
   /// @param next  the command that measures what can be compared; empty: none is known
@@ -100,29 +100,29 @@ class CopyFinder {
 /// @throws       as CopyFinder
 void refuse_copies(std::span<const ComparisonSide> sides);
 
-/// Several sides as one.
+/// Merges several sides into one.
 [[nodiscard]] ComparisonSide merged(std::vector<ComparisonSide> sides);
 
 /// A case that both sides have: base, new.
 using CasePair = std::pair<const results::MeasuredCase*, const results::MeasuredCase*>;
 
-/// The GPUs of a side, or its processors where there was no GPU, as far as its files tell; empty if none does.
+/// Returns the names of a side's GPUs, or of its CPUs if it used no GPU; empty if no file names them.
 [[nodiscard]] std::string device_names(const ComparisonSide& side);
 
-/// The UUIDs of a side's GPUs, as far as its files tell them, in order.
+/// Returns the UUIDs of a side's GPUs that its files name, in order.
 [[nodiscard]] std::vector<std::string> gpu_uuids(const ComparisonSide& side);
 
-/// Whether the sides are known to come from different devices. A MIG slice of a GPU is another device than the whole
-/// GPU.
+/// Returns whether the sides are known to come from different devices. A MIG slice and its whole GPU are different
+/// devices.
 [[nodiscard]] bool devices_differ(const ComparisonSide& base, const ComparisonSide& next);
 
 /// Names the facts in which the environments differ: "driver: 580.1 against 590.2". For contexts of plain Google
 /// Benchmark JSON also those in which the files of a side differ.
 [[nodiscard]] std::vector<std::string> differences_of(const ComparisonSide& base, const ComparisonSide& next);
 
-/// Why the sides must not be compared: several devices on a side, different clock policies, different work under the
-/// same case name, times taken in different ways (regime, L2, options as in measuring_way.hpp, the memory limit among
-/// them). Empty if they may.
+/// Returns the reasons why the sides must not be compared: several devices on a side, different clock policies,
+/// different work under the same case name, times taken in different ways (regime, L2, options as in measuring_way.hpp,
+/// the memory limit among them). Empty if they may.
 [[nodiscard]] std::vector<std::string> objections(const ComparisonSide& base, const ComparisonSide& next,
                                                   std::span<const CasePair> pairs);
 
