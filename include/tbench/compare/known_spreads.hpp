@@ -66,7 +66,8 @@ struct SpreadFacts {
   bool operator==(const SpreadFacts&) const = default;
 };
 
-/// @param replicate  with a time
+/// Returns the facts of a replicate.
+/// @param replicate  replicate with a time
 [[nodiscard]] SpreadFacts spread_facts(const CaseId& id, const results::Replicate& replicate);
 
 /// Facts of a pair: of one regime, traced if both are, limited by the host or by power if either is. The time is the
@@ -76,10 +77,10 @@ struct SpreadFacts {
 /// Nothing for what no spread is known of: kernels under 10 us, bursts that their host limits, steps that were not
 /// traced, cases of several ranks, ceilings, which tell of the machine and not of code.
 [[nodiscard]] std::optional<SpreadClass> class_of_time(const SpreadFacts& facts);
-/// Nothing unless it is a traced step.
+/// Returns the class of a step's device time, or nullopt unless the facts describe a traced step.
 [[nodiscard]] std::optional<SpreadClass> class_of_device_time(const SpreadFacts& facts);
 
-/// Degrees of freedom with which a known spread counts.
+/// Degrees of freedom of a known spread in a test.
 inline constexpr double kSpreadFreedom = 6;
 
 /// Pairs, and cells, that a class needs to be known from itself; with fewer it borrows from its neighbour.
@@ -125,7 +126,7 @@ class KnownSpreads {
   /// Returns the case's own spread, else the spread of its class.
   [[nodiscard]] std::optional<KnownDispersion> find(const std::string& key, SpreadClass of, Apart apart) const;
 
-  /// Puts what `own` knows by itself, not by borrowing, over these.
+  /// Replaces spreads by the spreads of `own` that are not borrowed.
   void put_over(const KnownSpreads& own);
 
   bool operator==(const KnownSpreads&) const = default;

@@ -14,6 +14,7 @@
 
 namespace tbench::results {
 
+/// Refuses a file.
 /// @throws  UsageError  naming path, problem and remedy
 [[noreturn]] void refuse_file(const std::string& path, const std::string& problem, const std::string& remedy);
 
@@ -34,11 +35,11 @@ inline constexpr const char* kMakeResultFile = "give a file that transformer_ben
 [[nodiscard]] Json parse_entries(const std::string& path, const std::string& text,
                                  const std::function<void(const Json& entry, std::int64_t version)>& on_entry);
 
-/// The file's JSON as a whole.
-/// @throws  UsageError  as parse_entries
+/// Parses the whole JSON of a file.
+/// @throws  UsageError  under the conditions of parse_entries()
 [[nodiscard]] Json parse_file(const std::string& path, const std::string& text);
 
-/// The results of one file, for what shows several.
+/// The results of one file, with a label that distinguishes it from other files.
 struct NamedResults {
   std::string label;  // how a page calls them, e.g. the file's name
   ResultFile file;
