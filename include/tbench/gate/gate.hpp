@@ -1,5 +1,5 @@
-// Judging one run, called the candidate, against the earlier runs of its machine: is it valid, which cases look
-// regressed (suspects), and does running those again confirm it.
+// Judges one run, called the candidate, against the earlier runs of its machine: whether the run is valid, which cases
+// look regressed (suspects), and whether running the suspects again confirms the regression.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@
 
 namespace tbench::gate {
 
-/// Earlier runs that the screen and the ceilings are compared with, and how many a screen needs.
+/// Number of earlier runs that cases and ceilings are compared with, and the minimum that a screen needs.
 inline constexpr std::size_t kScreenRuns = 20;
 inline constexpr std::size_t kMinScreenRuns = 8;
 /// Runs of an epoch with fewer before them are judged by the kept build, too, if the epoch began with another fact.
 inline constexpr std::size_t kYoungRuns = 3;
-/// Runs that are searched for change points.
+/// Number of the last runs that are searched for change points.
 inline constexpr std::size_t kTrendRuns = 90;
 
-/// Base and new build in turns, each in a fresh process: base, new, new, base.
+/// Runs of the base and the new build in turns, each in a fresh process: base, new, new, base.
 struct ConfirmationBlock {
   std::vector<compare::ComparisonSide> base;
   std::vector<compare::ComparisonSide> next;
@@ -37,41 +37,40 @@ inline constexpr std::size_t kConfirmationBlocks = 6;
 /// twice the threshold, six find 0.57.
 inline constexpr std::size_t kCreepBlocks = 10;
 
-/// Runs the cases given, and no others, in so many blocks.
+/// Runs only the given cases, in the given number of blocks.
 using Confirm =
     std::function<std::vector<ConfirmationBlock>(const std::vector<std::string>& names, std::size_t blocks)>;
 
-/// Runs the cases given once, in a process of its own.
+/// Runs the given cases once, in a separate process.
 using RunOnce = std::function<compare::ComparisonSide(const std::vector<std::string>& names)>;
 
 /// Facts about a whole run from the history and from the clock on the wall, next to the earlier runs themselves.
 struct NightFacts {
   std::string now;                                       // UTC
-  std::int64_t later_runs{};                             // that count, were recorded before, and are dated later
-  std::map<std::uint64_t, std::string> known_samples{};  // when an earlier run had samples of this one, by digest
+  std::int64_t later_runs{};                             // judged runs recorded earlier but dated later
+  std::map<std::uint64_t, std::string> known_samples{};  // start of the earlier run with the same samples, by digest
   std::vector<history::ExpectedCase> expected{};
   bool expects_null_control{};  // the last judged run had one
   /// Runs of another machine or setting of the same model, where this one has fewer than kYoungRuns, oldest first.
   std::vector<history::PastRun> before{};
-  bool is_partial{};  // the run was to measure a part of what is expected
+  bool is_partial{};  // the run was asked for only some of the expected cases
 };
 
 struct GateOptions {
-  std::optional<double> tau{};   // threshold, 0.02 for 2 %; absent: by family and length
+  std::optional<double> tau{};   // threshold, 0.02 for 2 %; if absent, depends on family and length
   std::size_t max_suspects{40};  // confirmed at most; the others stay unconfirmed
   /// Keys of cases whose level in the candidate is the new normal, whatever it is. If there are any, the level of the
   /// machine is the new normal, too.
   std::set<std::string> accepted{};
   /// Earlier runs of other machines of the same model, one vector per machine, oldest first. The series of a case then
-  /// has those too, moved to the level of the candidate's machine. Whether the candidate's machine is as usual, its own
-  /// runs alone tell.
+  /// includes these runs, scaled to the level of the candidate's machine. Whether the candidate's machine is as usual
+  /// is decided from its own runs alone.
   std::vector<std::vector<history::PastRun>> other_machines{};
-  /// Absent: a run that is no night, of one case with an injected slowdown for instance. Nothing is then asked of the
-  /// run as a whole.
+  /// If absent, the run as a whole is not checked, for instance a run of one case with an injected slowdown.
   std::optional<NightFacts> night{};
-  Confirm confirm_last_good{};  // empty: there is no such build
+  Confirm confirm_last_good{};  // empty if there is no such build
   Confirm confirm_pinned{};
-  RunOnce run_last_good{};  // of the build of confirm_last_good; empty: there is no such build
+  RunOnce run_last_good{};  // runs the build of confirm_last_good; empty if there is no such build
 };
 
 /// Some cases of one build, measured under two labels.
@@ -86,7 +85,7 @@ struct AaControlSides {
 [[nodiscard]] GateReport judge_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
                                    const std::optional<AaControlSides>& null_control, const GateOptions& options);
 
-/// How a run of the history was judged; absent if it was not.
+/// Returns the report that a run of the history was judged with, or nullopt if it was not judged.
 /// @throws  UsageError  as History::read_judgement
 [[nodiscard]] std::optional<GateReport> recorded_judgement(const history::History& history, std::int64_t run);
 /// Records the report as the judgement of a run of the history.

@@ -15,35 +15,37 @@ namespace tbench::gate {
 /// The inputs that a run was judged with, for the commands that follow.
 struct GateInput {
   std::string db;
-  std::vector<std::string> files;   // of the run
-  std::vector<std::string> null_a;  // of the null control; empty: not given this time
+  std::vector<std::string> files;   // files of the run
+  std::vector<std::string> null_a;  // files of the null control; empty if none were given
   std::vector<std::string> null_b;
   results::RunFlags run;
 };
 
-/// One line: `FAILED: 1 REGRESSED, 199 SAME. Not kept.`, with what came out of the run as a whole: `FAILED: 43 of 48
-/// expected cases MISSING, 5 NOT_JUDGED; INCOMPLETE: the run was interrupted. Not kept, not a baseline.`
+/// Summarises the report in one line: `FAILED: 1 REGRESSED, 199 SAME. Not kept.`, with the findings on the whole run:
+/// `FAILED: 43 of 48 expected cases MISSING, 5 NOT_JUDGED; INCOMPLETE: the run was interrupted. Not kept, not a
+/// baseline.`
 [[nodiscard]] std::string report_summary(const GateReport& report);
 
-/// A case on one line: `+4.8 % (25.00 -> 26.20 ms), confirmed +4.7 % (+4.2 .. +5.1), since 2026-01-02 (abc123), ...`.
+/// Describes a case in one line: `+4.8 % (25.00 -> 26.20 ms), confirmed +4.7 % (+4.2 .. +5.1), since 2026-01-02
+/// (abc123), ...`.
 [[nodiscard]] std::string case_line(const CaseReport& c);
 
-/// A ceiling on one line: `Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed`.
+/// Describes a ceiling in one line: `Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed`.
 [[nodiscard]] std::string ceiling_line(const CeilingCheck& check);
 
 /// PASSED, REVIEW (4 with `strict`), FAILED. GOOD, PINNED and NEW in the command are the folders of the kept builds and
 /// of the run's build.
 [[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);
 
-/// The measured effect of an injected slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
+/// Describes the measured effect of an injected slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
 [[nodiscard]] std::string heartbeat_line(const CaseReport& planted);
 
-/// Verdicts on a heartbeat besides FOUND: it was not; nothing can be said.
+/// Verdicts on a heartbeat besides FOUND: the slowdown was not found; no verdict is possible.
 inline constexpr const char* kBlind = "BLIND";
 inline constexpr const char* kUnknown = "UNKNOWN";
 
-/// Whether the gate found an injected slowdown: FOUND, kBlind, kUnknown.
-/// @param planted  of the report: the case that was slowed down
+/// Concludes whether the gate found an injected slowdown: FOUND, kBlind or kUnknown.
+/// @param planted  the case of the report that was slowed down
 /// @param share    as --tb_plant has it
 [[nodiscard]] results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted,
                                                        const std::string& share, const GateInput& input);
@@ -52,19 +54,19 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 /// changed then; driver, machine, null control; missing and stale cases; the summary.
 [[nodiscard]] std::string report_page(const GateReport& report, const render::PageOptions& options);
 
-/// Everything in the report. Quantities are in SI units, changes are ratios (candidate over reference); what is unknown
-/// is absent.
+/// Converts the whole report to JSON. Quantities are in SI units, changes are ratios (candidate over reference);
+/// unknown values are left out.
 [[nodiscard]] results::Json report_to_json(const GateReport& report);
 
-/// The inverse of report_to_json.
+/// Reads a report that report_to_json wrote.
 /// @throws  std::runtime_error  naming the field that is missing, unknown or of another type
 [[nodiscard]] GateReport report_from_json(const results::Json& json);
 
-/// For a hook: the conclusion, `exit_status`, `is_good`, `outcomes` by name, one line of `text`, and
-/// report_to_json as `night`.
+/// Returns the message for a chat hook: the conclusion, `exit_status`, `is_good`, `outcomes` by name, one line of
+/// `text`, and report_to_json as `night`.
 [[nodiscard]] results::Json report_message(const GateReport& report, bool strict, const GateInput& input);
 
-/// For programs: the conclusion of a heartbeat, `case`, `share` and `exit_status`.
+/// Returns the message for programs: the conclusion of a heartbeat, `case`, `share` and `exit_status`.
 [[nodiscard]] results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
                                               const std::string& share, int status);
 

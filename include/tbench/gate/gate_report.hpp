@@ -31,56 +31,57 @@ struct CaseReport {
   std::string family;
   std::string key;  // match_key
   Outcome outcome{Outcome::kSame};
-  std::string found_by;  // what made it a suspect: history, baseline, change point, memory, status; else empty
-  std::int64_t runs{};   // that it was compared with
-  std::optional<Seconds> reference;    // their median, or the baseline's
+  std::string
+      found_by;         // the check that made it a suspect: history, baseline, change point, memory, status; else empty
+  std::int64_t runs{};  // number of runs compared with
+  std::optional<Seconds> reference;    // median of these runs, or the baseline's time
   std::optional<Seconds> candidate;    // median of the processes
   std::optional<double> ratio;         // candidate over the reference
-  std::optional<double> device_ratio;  // the same of the GPU's time in a step; absent where too few runs know it
+  std::optional<double> device_ratio;  // ratio of the GPU time per step; absent if too few runs have it
   std::optional<double> z;             // robust score against the earlier runs
   double threshold{};                  // tau, as a fraction
   std::optional<std::int64_t> peak_bytes;
-  std::optional<double> confirmed_ratio;  // of the confirmation: new over kept build
+  std::optional<double> confirmed_ratio;  // ratio in the confirmation: new over kept build
   std::optional<double> confirmed_low;    // its 95 % interval
   std::optional<double> confirmed_high;
   std::optional<double> adjusted_p;  // Holm
   std::int64_t blocks{};             // of the confirmation that measured both sides
   bool is_confirmed{};               // by running the kept build and the candidate's in turns
-  bool is_expected{true};            // false: no earlier run had a valid value, so that none is missed
+  bool is_expected{true};            // false if no earlier run had a valid value
   std::optional<RunMark> last_good;
   std::optional<RunMark> first_bad;
-  std::vector<std::string> since;  // what differs between those two's environments
+  std::vector<std::string> since;  // differences between the environments of the two runs
   std::string note;
   bool operator==(const CaseReport&) const = default;
 };
 
-/// The resource that a ceiling limits. Ceilings of the host wander from night to night, and say nothing about what the
-/// GPU computes.
+/// The resource that a ceiling limits. Ceilings of the host vary from run to run and say nothing about the GPU's
+/// computation.
 enum class Resource { kDevice, kHost };
 
-/// A ceiling of the machine against its median over the last runs.
+/// A ceiling of the machine, compared with its median over the last runs.
 struct CeilingCheck {
   std::string name;
   Resource resource{};
-  double ratio{};      // of the times, candidate over the median
-  double tolerance{};  // as a fraction: of what the ceiling did in earlier runs, at least 1 %
+  double ratio{};      // ratio of the times, candidate over the median
+  double tolerance{};  // as a fraction: from the ceiling's spread in earlier runs, at least 1 %
   bool is_within{};
   bool operator==(const CeilingCheck&) const = default;
 };
 
-/// The machine is another one from this run on, for good: what its ceilings did. A new epoch begins.
+/// A permanent change of the machine from this run on, with the ceilings that show it. A new epoch begins.
 struct MachineChange {
-  std::vector<CeilingCheck> ceilings;  // those that moved
-  std::int64_t runs{};                 // in which they moved alike, this one included
-  bool was_accepted{};                 // by the user; else found because they moved alike
+  std::vector<CeilingCheck> ceilings;  // the ceilings that moved
+  std::int64_t runs{};                 // runs in which they moved alike, this run included
+  bool was_accepted{};                 // accepted by the user; otherwise found because the ceilings moved alike
   bool operator==(const MachineChange&) const = default;
 };
 
-/// The same build under two labels.
+/// The comparison of one build with itself under two labels.
 struct AaControl {
   std::int64_t cases{};
-  std::vector<std::string> rejected;  // that differ at the 1 % level
-  bool has_failed{};                  // more than one
+  std::vector<std::string> rejected;  // cases that differ at the 1 % level
+  bool has_failed{};                  // more than one case was rejected
   bool operator==(const AaControl&) const = default;
 };
 
@@ -96,7 +97,7 @@ struct EpochShift {
   std::string to;
   std::int64_t cases{};
   double mean_ratio{1};  // geometric
-  double low_ratio{1};   // of the case that moved down by most
+  double low_ratio{1};   // ratio of the case that moved down most
   double high_ratio{1};
   std::vector<ShiftOfCase> beyond;  // cases that moved by more than their threshold, the largest first
   bool operator==(const EpochShift&) const = default;
@@ -105,7 +106,7 @@ struct EpochShift {
 /// The subject of a finding: a part of the evidence that a run is judged by.
 enum class Subject { kWhole, kClock, kCeilings, kNullControl, kMachine, kHeartbeat };
 
-/// Something about the run as a whole that its cases do not tell.
+/// A fact about the run as a whole that its cases do not show.
 struct Finding {
   Outcome outcome{};
   Subject subject{};
@@ -114,10 +115,10 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// The kept build, run once more beside the first runs of an epoch that began with another machine or setting: these
-/// have no earlier runs to be judged by.
+/// Another run of the kept build next to the first runs of an epoch that began with another machine or setting: the
+/// epoch has no earlier runs to judge them by.
 struct KeptBuildRun {
-  std::int64_t cases{};                // that both builds measured; 0: there is no kept build, or it was not run
+  std::int64_t cases{};                // cases that both builds measured; 0 if there is no kept build or it was not run
   std::vector<std::string> lacking;    // expected cases that the kept build has no time of
   std::vector<std::string> differing;  // cases that differ by more than two processes of one build do
   bool operator==(const KeptBuildRun&) const = default;
@@ -137,10 +138,10 @@ struct GateReport {
   std::optional<MachineChange> machine_change;
   std::optional<AaControl> null_control;
   std::optional<EpochShift> epoch_shift;
-  std::optional<KeptBuildRun> kept_build_run;  // absent where earlier runs of the epoch tell as much
+  std::optional<KeptBuildRun> kept_build_run;  // absent if the epoch has enough earlier runs
   std::vector<Finding> findings;               // of gate_evidence
-  bool is_partial{};                           // a part of what is expected was asked for: judged, and nothing is kept
-  bool is_checked{true};                       // ceilings and a null control were there to tell of the machine
+  bool is_partial{};                           // only some of the expected cases were asked for: judged, but never kept
+  bool is_checked{true};                       // ceilings and a null control were there to check the machine
   std::vector<std::string> missing;            // names of the cases that are MISSING
   std::vector<std::string> stale;              // cases without a valid value for 48 hours
   std::vector<std::string> warnings;
@@ -155,12 +156,13 @@ using results::kExitUncertain;
 /// Runs in a row in which nothing could be gated, from which on the gate says so by its exit status.
 inline constexpr std::int64_t kMaxBlindRuns = 3;
 
-/// The exit status of the gravest outcome whose status is not 0; kExitUncertain with `strict` alone, else 0.
+/// Returns the exit status of the gravest outcome whose status is not 0, otherwise 0. kExitUncertain counts only with
+/// `strict`.
 [[nodiscard]] int exit_status(const GateReport& report, bool strict);
 
-/// The gravest outcome, of the run or of a case of it; SAME for a run without cases.
+/// Returns the gravest outcome of the run and its cases; SAME for a run without cases.
 [[nodiscard]] Outcome outcome_of(const GateReport& report);
-/// FAILED where the exit status does not wait for --strict, REVIEW where it does, else PASSED.
+/// Returns FAILED if the exit status is not 0 even without --strict, REVIEW if only with it, otherwise PASSED.
 [[nodiscard]] results::Headline headline_of(const GateReport& report);
 
 /// Whether the run says something of the build: it is whole, the machine was as in earlier runs, and the null control
@@ -170,7 +172,7 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 /// Whether a case of a judged run counts as the normal level of later ones.
 [[nodiscard]] bool is_baseline(const CaseReport& c);
 
-/// Cases that are IMPROVED and were not seen to be when the kept build and this one ran in turns.
+/// Counts the IMPROVED cases whose improvement was not confirmed when the kept build and this one ran in turns.
 [[nodiscard]] std::size_t unconfirmed_improvements(const GateReport& report);
 
 /// Whether the candidate's build may be kept as the last good one: judged, nothing in it is graver than HOST, and what

@@ -1,4 +1,4 @@
-// The history of runs in one SQLite file: what was measured, when, on what, from which files.
+// The history of runs in one SQLite file: measured cases, times, machines and source files.
 #pragma once
 
 #include <cstdint>
@@ -24,42 +24,42 @@ struct StoredRun {
   std::string epoch;
   Environment environment;
   std::vector<results::MeasuredCase> cases;  // empty unless asked for
-  std::string way{};                         // as compare::ComparisonSide; empty: not known
+  std::string way{};                         // as in compare::ComparisonSide; empty if unknown
 };
 
 /// A case that every whole run is expected to have: it was in a baseline, and nobody has retired it.
 struct ExpectedCase {
   std::string key;  // match_key
   std::string name;
-  std::string since;  // UTC: the first run of which it was a baseline
+  std::string since;  // UTC: the first run in which it was a baseline
   bool operator==(const ExpectedCase&) const = default;
 };
 
 /// A run of the past with its cases and its judgement.
 struct PastRun {
   StoredRun run;
-  bool is_valid{true};                  // false too while it waits for its judgement
+  bool is_valid{true};                  // also false until the run is judged
   bool is_blind{};                      // judged, and nothing in it could be gated
   std::set<std::string> regressed;      // keys of the cases that were confirmed as REGRESSED in it
-  std::set<std::string> excluded{};     // keys of the cases of which it is no reference for another cause
+  std::set<std::string> excluded{};     // keys of the cases that may not use it as a reference for another cause
   std::set<std::string> baseline_of{};  // keys of the cases whose history starts with it, because it was pinned
 };
 
-/// How a run was judged: what later runs need, and the judge's own text.
+/// The judgement of a run: the facts that later runs need, and the gate's own text.
 struct GateVerdict {
   bool is_valid{true};              // the machine was as in earlier runs
   bool is_blind{};                  // nothing could be gated
-  std::string epoch;                // that the run is of: as measured, or of a machine that changed
+  std::string epoch;                // epoch of the run: as measured, or of a machine that changed
   std::set<std::string> regressed;  // keys of the cases that were confirmed as REGRESSED
   std::string text;
-  std::set<std::string> excluded{};  // keys of the cases of which it is no reference for another cause
+  std::set<std::string> excluded{};  // keys of the cases that may not use it as a reference for another cause
   std::set<std::string> baseline{};  // keys of the cases that are expected from now on
   struct Row {
     std::string outcome;
     std::string subject;  // a case's name, or the part of the evidence
     std::string text;
   };
-  std::vector<Row> findings{};  // outcomes that are not as they should be
+  std::vector<Row> findings{};  // outcomes that need attention
 };
 
 class History {
@@ -73,16 +73,16 @@ class History {
   ///                      program, damaged, read-only, locked for longer than `wait`. The file is left unchanged.
   [[nodiscard]] static History open(const std::string& path, Seconds wait = kWait);
 
-  /// Copies a history of any version to another file, as one moment has it, by SQLite's own means: what a write-ahead
-  /// log holds is in the copy. The copy is checked before it gets its name.
+  /// Copies a history of any version to another file, consistently, by SQLite's backup: the copy includes the contents
+  /// of the write-ahead log. The copy is checked before it gets its name.
   /// @throws  UsageError  as open_copy; if `to` exists, or cannot be written
   static void back_up(const std::string& path, const std::string& to, Seconds wait = kWait);
 
-  /// A copy in memory, of a file of any version: what is written to it is lost at the end.
+  /// Opens a copy in memory of a file of any version. Writes to the copy are lost at the end.
   /// @throws  UsageError  as open; if there is no file
   [[nodiscard]] static History open_copy(const std::string& path, Seconds wait = kWait);
 
-  /// An empty one in memory.
+  /// Opens an empty history in memory.
   [[nodiscard]] static History in_memory();
 
   History(History&&) noexcept;
@@ -93,17 +93,17 @@ class History {
     std::int64_t id{};
     bool is_new{};  // false: the history has this run already, and nothing was changed
   };
-  /// Adds a run in one transaction: when the call returns, all of it is on disk; if it throws, none.
+  /// Adds a run in one transaction: when the call returns, the whole run is on disk; if it throws, none of it.
   /// @throws  UsageError  if some of its files are in the history as part of another run; as open, also for a full disk
   Added add(const MeasuredRun& run);
-  /// Several in one transaction.
+  /// Adds several runs in one transaction.
   std::vector<Added> add(std::span<const MeasuredRun> runs);
   /// Adds a run that `record` is about to follow for. Until then it is not valid: whatever ends the program in between
   /// leaves no reference that nobody judged.
   /// @throws  UsageError  as add
   Added add_to_judge(const MeasuredRun& run);
 
-  /// Runs of a fingerprint that began before `before`, oldest first, without cases.
+  /// Returns the runs of a fingerprint that began before `before`, oldest first, without cases.
   /// @param before  UTC as format_timestamp writes it; empty: all
   /// @throws        UsageError  for a damaged database
   [[nodiscard]] std::vector<StoredRun> runs(const std::string& fingerprint, const std::string& before = {}) const;
@@ -118,11 +118,11 @@ class History {
   [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
                                           const std::string& before, std::size_t max_runs) const;
 
-  /// When a judged run had these samples, by digest; of those that none had, nothing.
-  /// @param but  this run aside
+  /// Returns when a judged run had the same samples, by digest. Samples that no judged run had are left out.
+  /// @param but  the run to ignore
   [[nodiscard]] std::map<std::uint64_t, std::string> runs_with_samples(const std::vector<results::MeasuredCase>& cases,
                                                                        std::int64_t but) const;
-  /// Judged runs of the fingerprint that were added before `run` and are dated later.
+  /// Counts the judged runs of the fingerprint that were added before `run` and are dated later.
   [[nodiscard]] std::int64_t later_runs(const std::string& fingerprint, const std::string& started,
                                         std::int64_t run) const;
   /// Returns the cases that a run of the machine is expected to have, sorted by key: the cases of baselines on it, and
@@ -130,8 +130,8 @@ class History {
   [[nodiscard]] std::vector<ExpectedCase> expected(const MeasuredRun& of, std::int64_t run) const;
   /// No longer expects these cases, by key, of runs of the machine.
   void retire(const MeasuredRun& of, const std::set<std::string>& keys);
-  /// The series of a case goes on under another name.
-  /// @throws  UsageError  if no run has `from`, or if a run that has `to` had `from` beside it
+  /// Continues the series of a case under another name.
+  /// @throws  UsageError  if no run has `from`, or if a run that has `to` also had `from`
   void rename(const CaseId& from, const CaseId& to);
 
   /// Hands the text of a run's judgement to `read`.

@@ -1,5 +1,5 @@
-// One run of a history: what the processes of one build measured on one machine in one go, for instance in one night.
-// history.hpp keeps it.
+// One run of a history: the measurements of one build's processes on one machine at one time, for instance in one
+// night. history.hpp stores it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RunFile {
 };
 
 struct MeasuredRun {
-  std::string digest;          // of the files' digests: the same files in any order are the same run
+  std::string digest;          // digest of the files' digests: equal for the same files in any order
   std::string started;         // the first process, UTC
   std::string fingerprint;     // fingerprint_of
   std::string epoch;           // epoch_of
@@ -37,19 +37,20 @@ struct MeasuredRun {
   bool was_interrupted{};
   std::map<std::string, std::size_t> planned{};
   std::string way{};
-  std::string suite{};                            // of the first file; empty: not told
-  std::optional<std::int64_t> other_processes{};  // the most that were on the GPU at a file's begin
+  std::string suite{};                            // suite of the first file; empty if not recorded
+  std::optional<std::int64_t> other_processes{};  // maximum number on the GPU at the start of a file
 };
 
-/// @throws  UsageError  for a run with an injected slowdown, which is no part of a history
+/// Refuses a run with an injected slowdown, which does not belong in a history.
+/// @throws  UsageError  for such a run
 void refuse_planted(const MeasuredRun& run);
 
-/// Which machine it is and how it was set up: values of different fingerprints are never compared. The GPU's name and
+/// Identifies the machine and its settings: values of different fingerprints are never compared. The GPU's name and
 /// UUID (GPUs of one model differ by percents, their hosts by more), SMs, memory in whole GiB (drivers reserve
 /// different amounts), ECC, MIG, power limit; the processor; clock policy; and the build type.
 [[nodiscard]] std::string fingerprint_of(const Environment& environment);
 
-/// The model of what a run was measured on: runs of one model are expected to have the same cases.
+/// Returns the machine model that a run was measured on: runs of one model are expected to have the same cases.
 [[nodiscard]] std::string model_of(const Environment& environment);
 
 /// Returns the part of their fingerprints that machines of one pool share: everything but the specimen of the GPU and
@@ -61,7 +62,7 @@ void refuse_planted(const MeasuredRun& run);
 [[nodiscard]] std::string epoch_of(const Environment& environment);
 
 /// The epoch of a machine that changed for good, while its software did not: `EPOCH, machine since STARTED`.
-/// @param epoch    of epoch_of
+/// @param epoch    result of epoch_of
 /// @param started  the first run of the machine as it is now
 [[nodiscard]] std::string machine_epoch(const std::string& epoch, const std::string& started);
 

@@ -1,4 +1,4 @@
-// Which files of a folder are results.
+// Finds the results files of a folder.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace tbench::history {
 
 /// The .json and .json.gz files of a folder, each list by name.
 struct ResultFolder {
-  std::vector<std::string> results;  // that begin as results do, whether or not they can be read
+  std::vector<std::string> results;  // files that begin like results, readable or not
   std::vector<std::string> others;
 };
 

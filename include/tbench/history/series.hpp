@@ -24,7 +24,7 @@ struct SeriesPoint {
   std::string epoch;
   Status status{};                     // the worst of the processes
   std::optional<Seconds> time;         // median of the processes' medians, where all are `ok`
-  std::optional<Seconds> device_time;  // that the GPU worked in a step, by traces; median, where all know it
+  std::optional<Seconds> device_time;  // GPU time per step from traces; median, if all processes have it
   std::optional<double> dispersion;    // relative standard deviation between the processes
   std::size_t processes{};
   std::optional<std::int64_t> peak_bytes;
@@ -43,28 +43,28 @@ struct Series {
 /// The series of every case whose name matches, by machine, in the order in which they were first added. Change
 /// points are searched for in the valid points of each epoch.
 /// @param pattern  as CaseFilter takes it
-/// @param max_runs  of each machine, its newest runs
+/// @param max_runs  number of newest runs per machine
 /// @throws         UsageError  for a pattern that is no regular expression or that no case matches; as History::runs
 [[nodiscard]] std::vector<Series> read_series(const History& history, const std::string& pattern, std::size_t max_runs);
 
-/// One character a value, from low to high; a dot where there is none. Values that differ by less than 4 % do not fill
-/// the height, so that noise looks like noise.
+/// Draws one character per value, from low to high, and a dot for a missing value. Values that differ by less than 4 %
+/// do not fill the height, so that noise looks like noise.
 /// @param width  columns; if there are more values, the newest are shown
 [[nodiscard]] std::string sparkline(std::span<const std::optional<double>> values, std::size_t width);
 
-/// One series: a plot with change points and epochs, and a row per run.
+/// Renders one series: a plot with change points and epochs, and a row per run.
 /// @param max_width  columns of the terminal
 [[nodiscard]] std::string series_page(const Series& series, std::optional<std::size_t> max_width);
 
-/// Several: a row each, with a sparkline.
+/// Renders several series: a row each, with a sparkline.
 [[nodiscard]] std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width);
 
-/// Concludes from the last change of level of each case, with the present driver and libraries: SLOWER where one became
-/// so, else FASTER; STEADY where there is none; NEW where there are too few runs to see one.
+/// Concludes from the last change of level of each case, with the present driver and libraries: SLOWER if any case
+/// became slower, otherwise FASTER; STEADY if no level changed; NEW if there are too few runs to see a change.
 /// @param db  the history's file, for the command that follows
 [[nodiscard]] results::Conclusion series_conclusion(std::span<const Series> series, const std::string& db);
 
-/// The conclusion and everything, in SI units; what is unknown is absent.
+/// Converts the conclusion and the series to JSON, in SI units; unknown values are left out.
 /// @param db  as series_conclusion
 [[nodiscard]] results::Json series_to_json(std::span<const Series> series, const std::string& db);
 

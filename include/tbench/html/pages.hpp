@@ -1,5 +1,5 @@
 // HTML pages that need nothing else, no network and no other file: results, series of a history, a study's tables.
-// Texts of what they show are data in them, never markup.
+// The texts shown are embedded as data, never as markup.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,8 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 [[nodiscard]] results::Json series_page_data(std::span<const history::Series> series);
 
 /// The page: every series with change points, epochs, nights that are not valid and confirmed regressions, and a table
-/// of the same beside it. /// @throws  UsageError  for more than kMaxPageValues values
+/// of the same values.
+/// @throws  UsageError  for more than kMaxPageValues values
 [[nodiscard]] std::string series_html(std::span<const history::Series> series);
 
 /// A study's tables, without scripts, and charts: lines of those that have an axis of numbers, bars and waterfalls of

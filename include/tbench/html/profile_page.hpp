@@ -15,8 +15,8 @@ namespace tbench::html {
 struct TimePart {
   std::string name;
   std::size_t level{};                  // 0: a range, 1: a class in it, 2: a kernel in that
-  std::optional<std::size_t> parent{};  // index of a part before it
-  double milliseconds{};                // of a step, with the parts inside
+  std::optional<std::size_t> parent{};  // index of an earlier part
+  double milliseconds{};                // per step, including the parts inside
   double operations{};                  // likewise
 };
 
@@ -27,8 +27,8 @@ struct MemoryPart {
 };
 
 struct MemoryPlot {
-  std::int64_t step{};              // which one
-  std::vector<std::size_t> events;  // a point each: number of the allocator's event
+  std::int64_t step{};              // number of the step
+  std::vector<std::size_t> events;  // number of the allocator's event, one per point
   std::vector<MemoryPart> parts;    // the lowest first
   /// Names of phases, and the point at which each begins.
   std::vector<std::pair<std::string, std::size_t>> phases;
@@ -42,13 +42,13 @@ struct CaptionedTable {
 struct ProfilePage {
   std::string title;
   std::vector<std::string> notes;
-  std::vector<TimePart> times;       // empty: no flame graph
+  std::vector<TimePart> times;       // if empty, there is no flame graph
   std::optional<MemoryPlot> memory;  // with two points at least
   std::vector<CaptionedTable> tables;
 };
 
-/// A flame graph of the times, the memory over the step, the tables; without scripts. There is no picture where nothing
-/// is above 0.
+/// A flame graph of the times, the memory over the step, the tables; without scripts. Charts without a value above
+/// 0 are left out.
 [[nodiscard]] std::string profile_html(const ProfilePage& page);
 
 }  // namespace tbench::html

@@ -10,7 +10,7 @@
 
 namespace tbench::process {
 
-/// Somebody asked us to stop while a command ran. The command has ended by then.
+/// Thrown if a signal asked us to stop while a command ran. The command has ended by then.
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(int number);
@@ -20,8 +20,8 @@ class Interrupted : public std::runtime_error {
   int number_;
 };
 
-/// Runs a program and waits for it. It gets SIGINT, SIGTERM and SIGHUP that we get, and SIGKILL when we die. What it
-/// leaves behind is killed, also what left its group.
+/// Runs a program and waits for it. It gets each SIGINT, SIGTERM and SIGHUP that we get, and SIGKILL when we die.
+/// Processes that it leaves running are killed, including those that left its group.
 /// @param words  program and arguments, at least the program; it is searched for on PATH
 /// @param grace  how long after a signal it may go on
 /// @return       the exit status; 128 + signal if one ended it; 127 if it cannot be started

@@ -35,7 +35,7 @@ struct Pipe {
   UniqueDescriptor write_end;
 };
 
-/// A pipe whose ends are closed on exec and never take the place of stdin, stdout or stderr.
+/// A pipe whose ends are closed on exec and never get the numbers of stdin, stdout or stderr.
 /// @throws  std::system_error
 [[nodiscard]] Pipe make_pipe();
 

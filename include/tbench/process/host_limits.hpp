@@ -16,15 +16,15 @@ namespace tbench::process {
 /// @param cpus  in ascending order
 [[nodiscard]] std::string cpu_list(std::span<const int> cpus);
 
-/// CPU time per time that the control groups allow; nothing where they do not limit it.
-/// @param root  of the file system, with /proc/self and /sys/fs/cgroup
+/// CPU time per time that the control groups allow, or nullopt if they do not limit it.
+/// @param root  root of the file system, with /proc/self and /sys/fs/cgroup
 [[nodiscard]] std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
-/// Bytes of memory that the process may hold: all of the machine's memory, or less if its control groups limit it;
-/// nothing where neither is known.
+/// Bytes of memory that the process may hold: all of the machine's memory, or less if its control groups limit it.
+/// Returns nullopt if neither is known.
 [[nodiscard]] std::optional<std::int64_t> memory_limit(const std::filesystem::path& root = "/");
 
-/// The affinity of the calling thread, and cpu_quota(). Nothing where the kernel does not tell the affinity.
+/// Returns the affinity of the calling thread and cpu_quota(), or nullopt if the kernel does not report the affinity.
 [[nodiscard]] std::optional<CpuLimits> read_cpu_limits();
 
 }  // namespace tbench::process

@@ -1,11 +1,11 @@
-// Giving a file without a name the place of another.
+// Replaces a named file with an unnamed one.
 #pragma once
 
 #include <string>
 
 namespace tbench::process {
 
-/// Links `file` as `name`, and renames that to `target`, whose place it takes. The kernel has no single call for this:
+/// Links `file` as `name`, and renames `name` to `target`, which it replaces. The kernel has no single call for this:
 /// a process of its own makes both, so that no `name` is left behind if this process is killed in between.
 /// @param file    e.g. `/proc/self/fd/3`, whose link is followed
 /// @param name    in the folder of `target`; must not exist

@@ -30,7 +30,7 @@ struct Message {
   std::string payload;
 };
 
-/// The other side sent something that is not a message.
+/// Thrown if the other side sent something that is not a message.
 class ProtocolError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -47,7 +47,7 @@ class FrameDecoder {
   explicit FrameDecoder(std::uint64_t max_payload_bytes = kMaxPayloadBytes) : max_payload_bytes_{max_payload_bytes} {}
 
   void feed(std::string_view bytes) { buffer_ += bytes; }
-  /// The next whole message, or nothing until more bytes were fed.
+  /// Returns the next whole message, or nullopt if more bytes are needed.
   /// @throws  ProtocolError  if the bytes are no frame: an unknown kind, or a payload that is too long
   [[nodiscard]] std::optional<Message> next();
 
@@ -63,11 +63,11 @@ class WorkerChannel {
   /// @throws  std::system_error  if one of them is not open
   WorkerChannel(int read_descriptor, int write_descriptor);
 
-  /// Waits until the worker is needed: before that it touches no device. False when the parent has closed the pipe or
-  /// is gone.
+  /// Waits until the worker is needed: before that it touches no device. Returns false if the parent has closed
+  /// the pipe or is gone.
   /// @throws  ProtocolError  for another message
   [[nodiscard]] bool wait_for_begin();
-  /// Waits for the next request. Nothing when the parent has closed the pipe or is gone.
+  /// Waits for the next request. Returns nullopt if the parent has closed the pipe or is gone.
   /// @throws  ProtocolError
   [[nodiscard]] std::optional<Message> receive();
   /// Sends a message, from any thread.

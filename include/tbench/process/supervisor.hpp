@@ -42,7 +42,8 @@ struct SupervisorOptions {
   /// How long a child may give no sign of life while it works on a request. A sign of life is anything in its message
   /// pipe; what it writes to stderr is not.
   Seconds timeout{120.0};
-  /// The same until its hello: it loads libraries and initialises the device, which no case is to blame for.
+  /// The longest wait for a child's hello: it loads libraries and initialises the device, which no case is to blame
+  /// for.
   Seconds start_timeout{120.0};
   Seconds exit_grace{5.0};         // for a child that was asked to end, before it is killed
   Seconds kill_limit{10.0};        // for a child that was killed, before it is left behind (the kernel may hold it)
@@ -50,7 +51,7 @@ struct SupervisorOptions {
   bool echo_stderr{};              // pass the children's stdout and stderr on to this process's stderr
   /// The largest message of a child. A longer one is no message.
   std::uint64_t max_message_bytes{kMaxPayloadBytes};
-  /// Memory that a child and the processes it starts may hold while it works on a request; 0: any.
+  /// Memory that a child and the processes it starts may hold while it works on a request; 0 for no limit.
   std::int64_t max_memory_bytes{};
 };
 
@@ -83,7 +84,7 @@ class Supervisor {
                                 const std::function<bool()>& stop);
 
   /// Sends a question, which leaves a child as new as it was: renew_child() does not end one that was only asked.
-  /// @return  the answer; nothing where the child ended instead, or `stop` was true
+  /// @return  the answer, or nullopt if the child ended instead or `stop` was true
   /// @throws  as request()
   [[nodiscard]] std::optional<std::string> ask(std::string_view question, const std::function<bool()>& stop);
 
@@ -112,8 +113,8 @@ class Supervisor {
   SupervisorOptions options_;
   std::optional<std::string> hello_;
   std::unique_ptr<Child> child_;
-  std::unique_ptr<Child> standby_;  // waits to be needed; null: none was prepared
-  Seconds renewal_;                 // that renew_child() has taken since the last request
+  std::unique_ptr<Child> standby_;  // prepared child that waits to be needed; null if there is none
+  Seconds renewal_;                 // time that renew_child() has taken since the last request
 };
 
 }  // namespace tbench::process

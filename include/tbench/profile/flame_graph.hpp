@@ -17,13 +17,14 @@ enum class FlameKind { kRange, kClass, kKernel };
 struct FlameFrame {
   std::string name;  // of a kernel without template arguments
   FlameKind kind{};
-  std::optional<std::size_t> parent{};  // index of a frame before it; none: an outermost one
+  std::optional<std::size_t> parent{};  // index of an earlier frame; nullopt for an outermost frame
   std::int64_t operations{};            // with those of the frames inside
   std::int64_t total_ns{};              // likewise: the sum of its operations' times
 };
 
-/// Ranges in the order of their rows (those without operations are left out), `(no range)` behind them where there are
-/// operations in none; then classes and kernels, the longest first. The frames inside of a range or class add up to it.
+/// Ranges in the order of their rows (those without operations are left out), then `(no range)` if there are
+/// operations outside every range; then classes and kernels, the longest first. The frames inside of a range or class
+/// add up to it.
 [[nodiscard]] std::vector<FlameFrame> flame_frames(const Profile& profile);
 
 /// A line for each kernel of a range, `RANGE;...;RANGE;CLASS;KERNEL NANOSECONDS`: the labels of the ranges around its

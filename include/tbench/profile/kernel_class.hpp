@@ -1,4 +1,4 @@
-// The kinds of work that a GPU operation does. kernel_rules.hpp tells from a kernel's name which kind it does.
+// The kinds of work that a GPU operation does. kernel_rules.hpp derives the kind from a kernel's name.
 #pragma once
 
 #include <array>

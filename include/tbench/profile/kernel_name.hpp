@@ -1,4 +1,4 @@
-// The names of kernels: as people read them, and the arithmetic of a matrix product that they tell.
+// The names of kernels: as people read them, and the arithmetic of a matrix product that they show.
 #pragma once
 
 #include <optional>
@@ -28,14 +28,14 @@ namespace tbench::profile {
 /// The type of the multipliers' inputs.
 enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };
 
-/// Reads the type from the structure of the names of cuBLAS, CUTLASS and its generators; nothing for a name that does
-/// not tell.
+/// Reads the type from the structure of the names of cuBLAS, CUTLASS and its generators; returns nullopt for a name
+/// that does not show it.
 [[nodiscard]] std::optional<ProductPrecision> product_precision(std::string_view kernel);
 
-/// Why the matrix products of a step cannot have `precision`, or nothing: no product whose name tells its precision
-/// runs in `precision`, or a product of float32 without TF32 runs in less. Where a name does not tell, the step is not
-/// accused.
-/// @param step  of a case of that precision
+/// Returns why the matrix products of a step cannot have `precision`, or nullopt: no product whose name tells its
+/// precision runs in `precision`, or a product of float32 without TF32 runs in less. Where a name does not tell, the
+/// step is not accused.
+/// @param step  trace of a case of that precision
 [[nodiscard]] std::optional<std::string> product_problem(const StepTrace& step, Precision precision);
 
 }  // namespace tbench::profile

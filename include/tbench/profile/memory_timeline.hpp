@@ -1,4 +1,4 @@
-// Which ranges hold the memory over a step, from the events that memory.csv has.
+// The memory that each range holds over a step, from the events in memory.csv.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,21 @@ namespace tbench::profile {
 
 /// A row of memory.csv (profile_files.hpp).
 struct MemoryRow {
-  std::int64_t step{};  // from 1; 0: in none
-  std::string phase;    // empty: in none
+  std::int64_t step{};  // from 1; 0 outside every step
+  std::string phase;    // empty outside every phase
   std::string range;
   std::uint64_t address{};
-  std::int64_t bytes{};      // of the block; below 0: it was freed
-  std::int64_t allocated{};  // bytes in live blocks behind the event
+  std::int64_t bytes{};      // size of the block; negative if it was freed
+  std::int64_t allocated{};  // bytes in live blocks after the event
 };
 
+/// Reads the rows of memory.csv.
 /// @param text  as memory_csv writes it
-/// @param name  of the file, for the error
+/// @param name  name of the file, for the error
 /// @throws      UsageError  naming the file, the line, what is wrong with it, and the remedy
 [[nodiscard]] std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name);
 
-/// The bytes that one range holds, behind each of the timeline's points.
+/// The bytes that one range holds after each of the timeline's points.
 struct MemoryBand {
   std::string range;  // `FORWARD/layer.*/ffn`; or `before the step`, `(no range)`, `others`
   std::vector<std::int64_t> bytes;
@@ -53,7 +54,7 @@ struct TimelineOptions {
 
 /// Returns the timeline of the log's last step, whose memory is like the memory of all later ones. Blocks count for the
 /// range that allocated them, ranges of one label (`layer.0`, `layer.1`) as one; what lived before the step, and is
-/// freed in it, is a band of its own, the first. Nothing if no row is of a phase of a step.
+/// freed in it, is a band of its own, the first. Returns nullopt if no row belongs to a phase of a step.
 [[nodiscard]] std::optional<MemoryTimeline> memory_timeline(std::span<const MemoryRow> rows,
                                                             const TimelineOptions& options = {});
 

@@ -11,11 +11,12 @@ namespace tbench::profile {
 
 struct NsysExport {
   Trace trace;
-  std::string schema_version;     // of the export, as `3.13.1`; empty where it is not told
+  std::string schema_version;     // version of the export, e.g. `3.13.1`; empty if not recorded
   bool is_known_schema{true};     // false: newer than the versions that this reader was written for
   std::vector<std::string> gpus;  // their names, each once
-  std::int64_t dropped_rows{};    // that make no sense: they end before they begin, say
-  /// The report beside the export where that is newer, `'a.nsys-rep' beside it, by 0.1 s`: it may be of another run.
+  std::int64_t dropped_rows{};    // invalid rows, for instance rows that end before they begin
+  /// The report next to the export, if the report is newer, `'a.nsys-rep' beside it, by 0.1 s`: it may be of another
+  /// run.
   std::string newer_report;
 };
 
