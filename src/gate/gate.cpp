@@ -130,7 +130,8 @@ void judge_cases(GateReport& report, const RunsByCase& runs, const history::Meas
   }
 }
 
-/// The machine as the ceilings tell of it. A change for good begins an epoch, to which the candidate belongs.
+/// Determines the state of the machine from its ceilings. A permanent change begins an epoch, to which the candidate
+/// belongs.
 void judge_machine(GateReport& report, const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
                    bool is_accepted) {
   report.epoch = current_epoch(past, candidate.epoch);

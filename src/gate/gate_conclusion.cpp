@@ -162,7 +162,8 @@ std::string after_uncertain(const GateReport& report, const GateInput& input, Ou
   return results::isolate_command(kProgram, input.run, names_of(cases));
 }
 
-/// The failed cases, each alone; else the series of the one that is slower by most; nothing for a report without these.
+/// Returns the failed cases, each alone; otherwise the series of the case that is slower by most, or nullopt for any
+/// other report.
 std::optional<std::string> after_failures(const GateReport& report, const GateInput& input) {
   std::vector<const CaseReport*> failed;
   std::vector<const CaseReport*> slower;

@@ -43,7 +43,7 @@ bool others_are_usual(const results::MeasuredCase& measured, double usual, doubl
   return !times.empty() && stats::median(times) < usual + (limit - usual) / 2;
 }
 
-/// The run from which the level is a higher one, and the one before it, as far as change points tell.
+/// Records the first run of the higher level and the run before it, from the change points.
 void put_rise(CaseVerdict& c, const std::vector<double>& values, double rise) {
   const stats::ChangePointOptions options{.min_magnitude = rise / 2};
   const std::vector<stats::ChangePoint> changes = stats::find_change_points(values, options);

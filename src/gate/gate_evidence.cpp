@@ -55,7 +55,7 @@ const history::PastRun* copied_run(const std::vector<history::PastRun>& past, co
   return nullptr;
 }
 
-/// A case of which two processes have the same samples; empty: none.
+/// Returns the name of a case with equal samples in two processes; empty if there is none.
 std::string repeated_case(const history::MeasuredRun& run) {
   std::set<std::uint64_t> seen;
   for (const results::MeasuredCase& c : run.cases) {

@@ -65,7 +65,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 /// ENVIRONMENT: other processes were on the GPU.
 [[nodiscard]] std::optional<Finding> find_other_processes(const history::MeasuredRun& run);
 
-/// All of the above, and INCOMPLETE for a null control that earlier runs had.
+/// Returns all of the above findings, and INCOMPLETE if the null control that earlier runs had is missing.
 [[nodiscard]] std::vector<Finding> evidence_of(const std::vector<history::PastRun>& past,
                                                const history::MeasuredRun& run, const NightFacts& facts,
                                                bool has_null_control);

@@ -1,4 +1,4 @@
-// A gate's report as JUnit's XML, and what came out of a run beside its cases.
+// A gate's report as JUnit's XML, with the outcomes of the run as a whole.
 #include <fmt/format.h>
 
 #include <algorithm>

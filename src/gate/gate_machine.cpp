@@ -51,7 +51,8 @@ Resource resource_of(const std::string& what) {
   return what.starts_with("gemm_") || kStreams.contains(what) ? Resource::kDevice : Resource::kHost;
 }
 
-/// The ceilings that the run's cases are held against. Absent where no case tells: results of older programs.
+/// Returns the ceilings that the run's cases are compared with; nullopt if no case names one (results of older
+/// programs).
 std::optional<std::set<std::string>> ceilings_of_cases(const history::MeasuredRun& run) {
   std::set<std::string> names;
   for (const results::MeasuredCase& c : run.cases) {
@@ -85,7 +86,7 @@ CeilingHistory history_of(std::string name, Resource resource, double value, con
   return history;
 }
 
-/// An invalid run widens what is expected of the next one, by as much as a valid run could have been off.
+/// An invalid run widens the range expected of the next run, by as much as a valid run could have deviated.
 CeilingCheck checked(const CeilingHistory& history, double level) {
   const double centre = stats::median(history.valid);
   const double reach = std::max(kMinTolerance, stats::prediction_half_width(history.valid, level));

@@ -13,10 +13,10 @@
 namespace tbench::gate {
 namespace {
 
-/// Runs that tell of a machine's level: a median that one odd run does not move.
+/// Minimum number of runs for a machine's level: their median is not moved by a single outlier.
 constexpr std::size_t kMinLevelRuns = 3;
 
-/// The median over the reference runs; nothing where too few know the value.
+/// Returns the median over the reference runs, or nullopt if too few runs have the value.
 std::optional<double> level_of(const CaseRuns& runs, std::optional<double> CaseRun::*value) {
   std::vector<double> values;
   for (const CaseRun* run : references_of(runs)) {
@@ -25,7 +25,7 @@ std::optional<double> level_of(const CaseRuns& runs, std::optional<double> CaseR
   return values.size() < kMinLevelRuns ? std::nullopt : std::optional{stats::median(values)};
 }
 
-/// The shift from one machine's level to the level of another one; nothing where either is unknown.
+/// Returns the shift from one machine's level to the level of another, or nullopt if either is unknown.
 std::optional<double> shift_between(const CaseRuns& from, const CaseRuns& to, std::optional<double> CaseRun::*value) {
   const std::optional<double> level = level_of(from, value);
   const std::optional<double> wanted = level_of(to, value);

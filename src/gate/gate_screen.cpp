@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMinBaselineRuns = 3;  // a median that one odd run does not move
 constexpr double kMinScale = 0.0025;         // no run repeats better than 0.25 %
 /// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. Running a case
-/// again sorts out what is by chance.
+/// again sorts out chance results.
 constexpr double kSuspectScore = 3;
 RunMark mark_of(const CaseRun& run) {
   return {.started = run.past->run.started, .commit = run.past->run.environment.commit};
@@ -51,7 +51,7 @@ PeakOf comparable_peak(const std::vector<const CaseRun*>& reference, const resul
   return all_know && compare::requested_peak_of(candidate) ? &CaseRun::requested_peak_bytes : &CaseRun::peak_bytes;
 }
 
-/// Nothing where no reference run knows its memory.
+/// Returns nullopt if no reference run has its memory.
 std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& reference, PeakOf peak_of) {
   std::vector<std::int64_t> peaks;
   for (const CaseRun* run : reference) {
@@ -87,8 +87,8 @@ void screen_memory(CaseVerdict& c) {
   });
 }
 
-/// Returns the difference of the GPU's time in a step from its usual value, in logarithms; nothing where the candidate
-/// or too many of the runs do not know it.
+/// Returns the difference of the GPU's time in a step from its usual value, in logarithms, or nullopt if the candidate
+/// or too many of the runs do not have it.
 std::optional<double> device_change(const CaseVerdict& c, const std::vector<const CaseRun*>& reference) {
   const std::optional<double> now = compare::device_value_of(*c.measured);
   std::vector<double> past;
@@ -142,7 +142,7 @@ void put_young(CaseVerdict& c) {
                               c.reference.size() == 1 ? "" : "s", kMinBaselineRuns);
 }
 
-/// The reference run in the middle: with few runs one that is odd is not what the others are compared with.
+/// The median reference run, so that with few runs an outlier is not the reference.
 const results::MeasuredCase& middle_of(const std::vector<const CaseRun*>& reference) {
   std::vector<const CaseRun*> sorted = reference;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);

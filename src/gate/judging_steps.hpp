@@ -75,7 +75,7 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 /// Tells of a candidate whose device ceilings are off whether the machine changed for good, that is whether three of
 /// the last five runs, this one included, were off, and every ceiling that is off now differs among them by no more
 /// than its tolerance. Absent if not.
-/// @param epoch  of current_epoch
+/// @param epoch  result of current_epoch
 [[nodiscard]] std::optional<MachineChange> machine_change(const std::vector<history::PastRun>& past,
                                                           const std::string& epoch,
                                                           const history::MeasuredRun& candidate,
@@ -88,7 +88,7 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 [[nodiscard]] AaControl check_aa_control(const AaControlSides& sides,
                                          const std::map<std::string, stats::DispersionPrior>& known_dispersion);
 
-/// How the cases moved since the epoch of the last valid run; nothing where there is none.
+/// Returns how the cases moved since the epoch of the last valid run, or nullopt if there is none.
 /// @param epoch  of the candidate
 [[nodiscard]] std::optional<EpochShift> shift_from(const std::vector<history::PastRun>& past, const std::string& epoch,
                                                    const history::MeasuredRun& candidate, std::optional<double> tau);
@@ -105,22 +105,23 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
                                                    const std::vector<std::vector<history::PastRun>>& others,
                                                    const history::MeasuredRun& candidate, bool candidate_is_valid);
 
-// evidence/expected.cpp: what is expected of every run.
+// evidence/expected.cpp: the cases expected of every run.
 
-/// A report for each expected case that the candidate lacks: MISSING, since when, and what it may be called now.
+/// Reports each expected case that the candidate lacks: MISSING, since when, and its possible new name.
 /// @param judged  the candidate's cases: of those that are NEW, one may be a missing one under another name
 [[nodiscard]] std::vector<CaseReport> missing_cases(const std::vector<history::PastRun>& past,
                                                     const history::MeasuredRun& candidate, const NightFacts& facts,
                                                     const std::vector<CaseReport>& judged);
 
-// evidence/failure.cpp: what is wrong whatever the other runs say.
+// evidence/failure.cpp: faults that do not depend on other runs.
 
-/// ERROR, FLAKY or WRONG for a case that did not end as `ok` or `unstable` in every process; nothing for one that did.
+/// Returns ERROR, FLAKY or WRONG for a case that did not end as `ok` or `unstable` in every process, or nullopt if
+/// it did.
 [[nodiscard]] std::optional<Outcome> failure_of(const results::MeasuredCase& c);
 /// `incorrect in 2 of 5 processes: REASON`.
 [[nodiscard]] std::string failure_text(const results::MeasuredCase& c);
 
-/// Why no GPU can be as fast as a process of the case says; nothing where that is not so.
+/// Returns why no GPU can be as fast as a process of the case reports, or nullopt if one can.
 [[nodiscard]] std::optional<std::string> impossible_speed(const results::MeasuredCase& c,
                                                           const Environment& environment);
 
@@ -191,7 +192,7 @@ void tell_creep(CaseVerdict& c);
 // gate_confirmation.cpp: the kept build and the candidate, run alternately.
 
 /// Gives every suspect its verdict.
-/// @param confirm       empty: there is no kept build, and they stay UNCONFIRMED
+/// @param confirm       if empty, there is no kept build and the suspects stay UNCONFIRMED
 /// @param max_suspects  run again at most, failures first, then the largest slowdowns
 /// @throws              what `confirm` throws
 void confirm_suspects(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);

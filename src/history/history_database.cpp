@@ -210,7 +210,7 @@ void check_path(const std::string& path, bool must_exist) {
   }
 }
 
-/// Reading a write-ahead log needs two files beside the database. Where they cannot be created and no log exists, the
+/// Reading a write-ahead log needs two files next to the database. Where they cannot be created and no log exists, the
 /// database file alone is complete.
 Connection open_to_read(const std::string& path, Seconds wait) {
   Connection connection{path, Mode::kRead, wait};

@@ -1,4 +1,4 @@
-// A history's file: opening it, bringing its tables up to date, and saying what is wrong with it.
+// A history's file: opens it, migrates its tables, and describes its errors.
 #pragma once
 
 #include <cstdint>

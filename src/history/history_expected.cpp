@@ -1,4 +1,4 @@
-// Which cases the runs of a machine are expected to have, and what tells a run from a copy of an earlier one.
+// The cases that the runs of a machine are expected to have, and the detection of copies of earlier runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -49,7 +49,7 @@ std::string switched(const char* name, const std::optional<bool>& value) {
   return fmt::format(", {} {}", name, value ? (*value ? "on" : "off") : "unknown");
 }
 
-/// A file and what it measured.
+/// A file and its measurements.
 struct ReadFile {
   RunFile file;
   compare::ComparisonSide run;
@@ -119,7 +119,7 @@ void drop_repeats(std::vector<ReadFile>& files, std::vector<std::string>& refuse
   files = std::move(kept);
 }
 
-/// Why two files cannot belong to one run; absent if they can.
+/// Returns why two files cannot belong to one run, or nullopt if they can.
 std::optional<std::string> difference(const Environment& a, const Environment& b) {
   if (fingerprint_of(a) != fingerprint_of(b)) {
     return fmt::format("different machines or settings, {} and {}", fingerprint_of(a), fingerprint_of(b));
@@ -160,7 +160,7 @@ MeasuredRun run_of(std::vector<ReadFile> files) {
   return run;
 }
 
-/// Why a results file cannot be read; nothing if it can.
+/// Returns why a results file cannot be read, or nullopt if it can.
 std::optional<std::string> refusal_of(const std::string& path) {
   try {
     static_cast<void>(dated(compare::read_side(path)));

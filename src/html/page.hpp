@@ -28,11 +28,11 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-/// In no particular order. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+/// The embedded files, in no particular order. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> html_assets();
 
-/// The content of one of them.
-/// @throws  std::logic_error  for a name that none has
+/// Returns the content of an embedded file.
+/// @throws  std::logic_error  for an unknown name
 [[nodiscard]] std::string_view html_asset(std::string_view name);
 
 /// The parts of a page that are its own: html/frame.html has the rest. Texts are markup as they are.
@@ -48,10 +48,10 @@ struct HtmlPage {
 /// `data`. What is put in is not looked at again, so no text of the data can name a file or be markup.
 [[nodiscard]] std::string html_page(const HtmlPage& page, const results::Json& data);
 
-/// `value` with so many significant digits: its text in JSON is as short.
+/// Rounds `value` to the given number of significant digits, which keeps its JSON text short.
 [[nodiscard]] double rounded(double value, int digits);
 
-/// A number for the page: exact if it is whole, else with six digits.
+/// Converts a number for the page: exact if it is whole, otherwise with six digits.
 [[nodiscard]] results::Json page_number(double value);
 
 /// The families of a page, each with the union of its cases' keys: cases name their family by its index and have one
@@ -77,7 +77,7 @@ class PageFamilies {
 struct FileComparison {
   std::size_t file{};  // index
   std::optional<compare::Comparison> comparison;
-  std::string refused;  // why there is none: the files must not or cannot be compared
+  std::string refused;  // reason if the files must not or cannot be compared
 };
 
 /// One for every file but the first.
@@ -89,7 +89,7 @@ struct FileComparison {
 
 /// A whole document with the pages' style, that loads and runs nothing.
 /// @param title  a text; escaped here
-/// @param body   markup, behind the title
+/// @param body   markup, after the title
 [[nodiscard]] std::string plain_page(std::string_view title, std::string_view body);
 
 /// A paragraph of small print.
@@ -117,8 +117,8 @@ class TraceNames {
 };
 
 /// Bytes that a case moves between memory and the GPU at the very least, whoever computes it: those that its family
-/// counts; of matrix products, and of attention's forward and backward, inputs and outputs once. Nothing for other
-/// cases.
+/// counts; of matrix products, and of attention's forward and backward, inputs and outputs once. Returns nullopt for
+/// other cases.
 [[nodiscard]] std::optional<double> least_bytes(const Record& record);
 
 }  // namespace tbench::html

@@ -23,7 +23,7 @@ constexpr std::array<int, 3> kShares{26, 50, 12};
 
 std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
 
-/// Each outermost part has a colour, of which all that is inside has a share.
+/// Each outermost part has a colour; the parts inside have shades of it.
 FlameChart flame_of(const std::vector<TimePart>& parts) {
   double whole = 0;
   for (const TimePart& part : parts) whole += part.parent ? 0 : part.milliseconds;

@@ -48,7 +48,7 @@ std::string text_of(const CaseId& id, std::string_view key) {
   return value == nullptr ? "" : *value;
 }
 
-/// Nothing unless it is a number above 0 that a shape can have.
+/// Returns nullopt unless it is a number above 0 that a shape can have.
 std::optional<std::int64_t> extent_of(const CaseId& id, std::string_view key) {
   const std::optional<std::int64_t> value = parse_integer(text_of(id, key));
   constexpr std::int64_t kMax = 1 << 20;

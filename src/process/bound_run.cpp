@@ -24,7 +24,7 @@ constexpr int kSignalStatus = 128;      // as shells do
 constexpr int kExecFailedStatus = 127;  // likewise
 constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
 constexpr std::chrono::milliseconds kInterval{10};
-constexpr int kMaxSweeps = 100;  // of what a command leaves behind
+constexpr int kMaxSweeps = 100;  // limit for killing the processes that a command leaves
 
 volatile std::sig_atomic_t stop_signal = 0;
 
@@ -66,7 +66,7 @@ class Watch {
   _exit(kExecFailedStatus);
 }
 
-/// Kills what a command left behind: its group, and orphans that became our children.
+/// Kills the processes that a command left running: its group, and orphans that became our children.
 void sweep(pid_t group, const std::vector<pid_t>& ours) {
   ::kill(-group, SIGKILL);
   for (int i = 0; i < kMaxSweeps; ++i) {

@@ -205,7 +205,7 @@ void ChildProcess::interrupt() const {
 
 ChildEnd ChildProcess::kill_and_reap(Seconds limit) {
   if (end_) return *end_;
-  // Before reaping: as long as the child is not reaped, its number cannot name another group.
+  // This must precede reaping: as long as the child is not reaped, its number cannot name another group.
   kill(-pid_, SIGKILL);
   const auto start = std::chrono::steady_clock::now();
   while (!(end_ = try_reap(pid_))) {

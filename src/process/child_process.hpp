@@ -57,7 +57,7 @@ class ChildProcess {
   void interrupt() const;
   /// Sends SIGKILL to the whole group (nothing new happens to a child that has ended) and reaps the child, then ends
   /// what it has left behind outside of its group. Further calls give the same answer.
-  /// @param limit  how long to wait for a child that does not go away, before it is left behind
+  /// @param limit  how long to wait for a child that does not end before it is abandoned
   ChildEnd kill_and_reap(Seconds limit);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace tbench::process {
 
-/// Children of a process, of all its threads; none of one that has ended.
+/// Returns the children of all threads of a process; empty if it has ended.
 [[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
 
 /// Bytes of memory that a process and everything below it hold, which no file has: what they share counts for each.
@@ -24,7 +24,7 @@ void adopt_orphans();
 /// Makes `pid` from now on a child that this process ends and reaps itself.
 /// @param lock  the lock of lock_children(), taken before the child was started
 void add_own_child(pid_t pid, const std::unique_lock<std::mutex>& lock);
-/// Once it is reaped, or given up.
+/// Unregisters a child once it is reaped or given up.
 void remove_own_child(pid_t pid);
 
 /// Kills and reaps every child that is not its own: what descendants have left behind, and what is below that, for at

@@ -105,7 +105,7 @@ void Supervisor::prepare_child() {
   if (!standby_) standby_ = std::make_unique<Child>(options_);
 }
 
-/// The child that was prepared; null if there is none, or it has ended meanwhile.
+/// Takes over the prepared child; null if there is none or it has ended.
 std::unique_ptr<Supervisor::Child> Supervisor::take_standby() {
   std::unique_ptr<Child> standby = std::exchange(standby_, nullptr);
   try {
@@ -264,7 +264,7 @@ Outcome Supervisor::conclude_closed(const Exchange& exchange) {
 }
 
 /// Ends the child and says what became of it.
-/// @param happened  why it has to go; empty if it went by itself
+/// @param happened  why it is ended; empty if it ended by itself
 /// @return          a reason as Outcome::reason
 std::string Supervisor::finish_child(Seconds grace, std::string happened) {
   const std::unique_ptr<Child> child = std::exchange(child_, nullptr);

@@ -44,7 +44,7 @@ class WorkerConnection {
   void send(MessageKind kind, std::string_view payload);
   /// Reads and writes what can be, waiting at most `wait` for something to do.
   /// @param silence_limit  how long nothing may arrive in the message pipe (stderr does not count)
-  /// @return               nothing if nothing is to be told yet
+  /// @return               nullopt if there is nothing to report yet
   /// @throws               ProtocolError
   [[nodiscard]] std::optional<Event> poll_event(Seconds wait, Seconds silence_limit);
   /// Returns the worker's held_bytes(); counted again at most ten times per second.
@@ -53,7 +53,7 @@ class WorkerConnection {
 
   /// Closes the request pipe, which asks the worker to end, reads on for up to `grace`, then kills it and whatever is
   /// left of its process group.
-  /// @param kill_limit  how long to wait after SIGKILL before the worker is left behind
+  /// @param kill_limit  how long to wait after SIGKILL before the worker is abandoned
   Ending close(Seconds grace, Seconds kill_limit);
 
   /// The last 4 KiB of the worker's stdout and stderr, without white space at the end.

@@ -40,7 +40,7 @@ std::string kernel_label(const RangeKernelTime& kernel) {
   return kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name;
 }
 
-/// Sums by row, with what is in the ranges inside of it.
+/// Returns the sums by row, including the ranges inside it.
 std::map<std::size_t, Sum> range_sums(const Profile& profile) {
   std::map<std::size_t, Sum> sums;
   for (const RangeKernelTime& kernel : profile.range_kernels) {
@@ -63,7 +63,7 @@ std::string frame(std::string_view name) {
   return text;
 }
 
-/// The ranges around row `row` and itself, each with a semicolon behind it.
+/// Returns the frames of row `row` and of the ranges around it, each followed by a semicolon.
 std::string frames_of(const Profile& profile, std::size_t row) {
   std::vector<std::string> frames{frame(profile.ranges[row].label)};
   while (profile.ranges[row].depth > 0) {

@@ -119,7 +119,7 @@ constexpr std::array kMarks{
     Mark{"gemmSN_NN_kernel<float", ProductPrecision::kFp32},
 };
 
-/// nvjet_sm90_tst_...: the letters behind the architecture name the types, the inputs' types first.
+/// nvjet_sm90_tst_...: the letters after the architecture name the types, the inputs' types first.
 std::optional<ProductPrecision> of_nvjet(std::string_view name) {
   name.remove_prefix(std::string_view{"nvjet_"}.size());
   if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);

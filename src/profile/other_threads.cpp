@@ -15,7 +15,7 @@ namespace {
 
 /// A thread that waits lets the other one make this many calls, on average, before it makes one itself.
 constexpr std::int64_t kMinCallsBetween = 4;
-/// The most threads with ranges that one process may have. With more, nobody can tell which one waits.
+/// The most threads with ranges that one process may have. With more, the waiting thread cannot be determined.
 constexpr std::size_t kMaxThreads = 100;
 
 Window window_of(const Range& range) { return {range.start_ns, range.end_ns}; }
@@ -131,7 +131,7 @@ class Placement {
 
   [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
 
-  /// The range of another thread that the launch is in; kNone: there is none, or nobody can tell which.
+  /// The range of another thread that the launch is in; kNone if there is none or it is ambiguous.
   [[nodiscard]] Index range_for(const Launch& launch) const {
     Index best = kNone;
     bool is_launching = false;  // the thread of the best one
@@ -192,7 +192,7 @@ class Placement {
     return ranges_.first_around(range, [&](Index around) { return trace_.ranges[around].is_of_process; });
   }
 
-  /// Either is as good: they have one name, or one is in the other.
+  /// Returns whether either range will do: both have the same name, or one contains the other.
   [[nodiscard]] bool are_alike(Index a, Index b) const {
     return name_of(a) == name_of(b) || ranges_.holds(a, window_of(trace_.ranges[b])) ||
            ranges_.holds(b, window_of(trace_.ranges[a]));

@@ -11,12 +11,13 @@ namespace {
 
 /// Longer than any rule that a person would read.
 constexpr std::size_t kMaxLength = 2000;
-/// `regcomp` writes x+ as xx*: nested repetitions double what they hold, each.
+/// `regcomp` expands x+ to xx*: each nested repetition doubles its operand.
 constexpr std::size_t kMaxExpandedLength = 20'000;
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 
-/// Returns the end of the bracket expression that begins at `open`: behind its ']'. kNowhere if it does not end.
+/// Returns the end of the bracket expression that begins at `open`: the index after its ']'. kNowhere if it does not
+/// end.
 std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
   std::size_t i = open + 1;
   if (i < text.size() && text[i] == '^') ++i;

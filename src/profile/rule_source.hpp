@@ -32,7 +32,8 @@ struct ExpressionError {
 };
 
 /// Returns why `expression` is no rule: brackets without partner, a repetition of nothing, a counted one, a
-/// back-reference, more than `regcomp` expands in a few milliseconds; nothing for an expression that may be compiled.
+/// back-reference, more than `regcomp` expands in a few milliseconds, or nullopt for an expression that may be
+/// compiled.
 [[nodiscard]] std::optional<ExpressionError> check_expression(std::string_view expression);
 
 /// The first bracket expression that cannot be compiled alone, `[z-a]`, as its position; 0 if there is none.

@@ -160,7 +160,7 @@ std::optional<Seconds> deviation_of(const Durations& durations) {
   return seconds_of(durations.std_ns());
 }
 
-/// Returns for each range its label behind the labels of the ranges around it.
+/// Returns for each range its label after the labels of the ranges around it.
 std::vector<std::string> paths_of(const std::vector<RangeTime>& ranges) {
   std::vector<std::string> paths;
   for (const RangeTime& range : ranges) {

@@ -34,7 +34,7 @@ int count_block(void* limit) { return --static_cast<WorkLimit*>(limit)->blocks_l
   throw SqliteError{code & kPrimaryCode, message};
 }
 
-/// A path as SQLite's URI: what has a meaning in one is escaped.
+/// Converts a path to an SQLite URI: characters with a meaning in URIs are escaped.
 std::string immutable_uri(const std::string& path) {
   std::string uri{"file:"};
   for (const char c : path) {
@@ -58,7 +58,7 @@ void harden(sqlite3* connection, WorkLimit& limit) {
   sqlite3_progress_handler(connection, kStepsPerBlock, &count_block, &limit);
 }
 
-/// With the write-ahead log.
+/// Size including the write-ahead log.
 std::int64_t size_of(const std::string& path) {
   std::int64_t total = 0;
   for (const std::string& file : {path, path + "-wal"}) {

@@ -1,4 +1,4 @@
-// The studies of precision: what it gains in time, where it applies, and what it does to long sums.
+// The studies of precision: its gain in time, its scope, and its effect on long sums.
 #include <fmt/format.h>
 
 #include <initializer_list>

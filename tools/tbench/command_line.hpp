@@ -46,8 +46,8 @@ void add_wait_option(CLI::App& command, double& seconds);
 [[nodiscard]] std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status);
 
 /// An input is never an output.
-/// @param flag    of the output
-/// @param path    of the output; empty: there is none
+/// @param flag    flag that names the output
+/// @param path    path of the output; empty if there is none
 /// @param inputs  files that it is made from
 /// @throws        UsageError  if it would replace one of them, or if a process is writing results there
 void check_no_input(const std::string& flag, const std::string& path, std::span<const std::string> inputs);

@@ -29,7 +29,7 @@ struct DiffArguments {
   std::string junit;
 };
 
-/// Declares what is compared, and how. `arguments` outlives the parsing.
+/// Declares the flags for the files and the comparison. `arguments` outlives the parsing.
 void declare_comparison_options(CLI::App& command, DiffArguments& arguments);
 
 /// The comparison as a document shows it.

@@ -23,7 +23,7 @@ struct Arguments {
   std::string out;
 };
 
-/// The names in a file, one per line; none if there is no file.
+/// Returns the names in a file, one per line; empty if there is no file.
 std::set<std::string> names_in(const std::string& path) {
   std::set<std::string> names;
   if (path.empty()) return names;

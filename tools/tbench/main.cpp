@@ -18,7 +18,7 @@
 
 namespace {
 
-/// To standard error, as far as that takes it: there is nobody else to tell.
+/// Writes to standard error and ignores failures: the error cannot be reported anywhere else.
 void say(const std::string& line) { static_cast<void>(std::fputs(line.c_str(), stderr)); }
 
 /// Flushes standard output before the end of main. stdio would write the rest later, and a full disk would pass unseen.

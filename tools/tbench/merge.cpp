@@ -72,7 +72,7 @@ void check_replaced(const MergeArguments& arguments, std::span<const Record> mer
   refuse_to_replace(arguments.out, fmt::format("has a run of {} that the files to merge have not", lost->id.name()));
 }
 
-/// With what the journal of a killed run holds besides.
+/// Reads a file together with the journal of a killed run.
 results::ResultFile read(const std::string& path) {
   results::ResultFile file = results::read_result_file(path);
   if (!results::has_journal(path)) return file;

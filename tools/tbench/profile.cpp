@@ -50,7 +50,7 @@ std::string page_of(const std::string& path, const ProfileArguments& show) {
   return profile_page(show, analyse(show, file.trace), file.facts, title_of(path, file.facts), {"profile", path});
 }
 
-/// The allocations beside a trace; nothing where the folder has none.
+/// Returns the allocations next to a trace, or nullopt if the folder has none.
 std::optional<profile::MemoryTimeline> memory_beside(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

@@ -53,7 +53,7 @@ std::string builds_line(const std::vector<std::string>& paths, ResultFiles& file
   return parts.empty() ? "" : "From " + join(parts, "; ");
 }
 
-/// The table with the builds behind it, unless it names them.
+/// Returns the table followed by the builds, unless the table names them.
 std::string with_builds(std::string table, const std::vector<std::string>& paths, ResultFiles& files) {
   if (table.find(", build ") != std::string::npos) return table;
   const std::string line = builds_line(paths, files);
@@ -135,7 +135,7 @@ void update_document(const std::string& path) {
   write_output("--update", path, rewritten(path, document));
 }
 
-/// Says on stdout what is not as update_document would write it, and which sections have no command.
+/// Prints the differences from the document that update_document would write, and which sections have no command.
 /// @return  whether all is well
 /// @throws  as update_document
 bool check_document(const std::string& path) {

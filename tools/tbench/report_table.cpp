@@ -93,7 +93,7 @@ std::string shown(const render::Table& table, const ReportArguments& arguments) 
   return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
 }
 
-/// All files, with what --filter selects of them.
+/// Loads all files, with the cases that --filter selects.
 std::vector<results::NamedResults> selected(const ReportArguments& arguments, ResultFiles& files) {
   std::vector<results::NamedResults> all = files.all(arguments.files);
   for (results::NamedResults& one : all) {
@@ -112,7 +112,7 @@ std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
   return shown(studies::limits_table(records), arguments);
 }
 
-/// A table that sets measurements side by side; nothing where another kind was asked for.
+/// Returns a table with measurements side by side, or nullopt if another kind was asked for.
 std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);

@@ -42,7 +42,7 @@ std::vector<std::string> files_in(const std::filesystem::path& folder) {
   return files;
 }
 
-/// Files as they are given, folders replaced by what is in them.
+/// Expands folders to the files in them; files stay as given.
 std::vector<std::string> files_of(const Arguments& arguments) {
   const CaseFilter is_excluded{arguments.exclude, "--exclude"};
   std::vector<std::string> files;

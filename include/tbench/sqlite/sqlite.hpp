@@ -38,7 +38,7 @@ struct WorkLimit {
 /// need fails with SQLITE_INTERRUPT.
 class Statement {
  public:
-  /// @param limit  of the connection; must outlive this
+  /// @param limit  limit of the connection; must outlive this
   /// @throws       SqliteError
   Statement(sqlite3* connection, WorkLimit& limit, std::string_view sql);
 
@@ -92,7 +92,7 @@ class Connection {
   [[nodiscard]] std::string text(std::string_view sql) const;
   [[nodiscard]] bool is_read_only() const;
   [[nodiscard]] std::int64_t last_row_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
-  /// Copies everything into `target`, which loses what it had.
+  /// Replaces the contents of `target` with a copy of this database.
   void copy_to(Connection& target) const;
 
  private:
@@ -111,7 +111,7 @@ class Connection {
 [[nodiscard]] std::optional<std::string> active_object(const Connection& connection,
                                                        std::span<const std::string_view> tables = {});
 
-/// All or nothing: without `commit`, everything is rolled back. Takes the write lock at once.
+/// A transaction: without `commit`, everything is rolled back. Takes the write lock at once.
 class Transaction {
  public:
   explicit Transaction(const Connection& connection);

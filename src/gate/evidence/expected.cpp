@@ -51,7 +51,7 @@ std::optional<double> usual_value(const std::vector<history::PastRun>& past, con
   return values.empty() ? std::nullopt : std::optional{stats::median(values)};
 }
 
-/// The first run after the last one that had the case; empty: the candidate itself.
+/// Returns the start of the first run after the last run that had the case; empty for the candidate itself.
 std::string missing_since(const std::vector<history::PastRun>& past, const std::string& key) {
   std::string since;
   for (auto run = past.rbegin(); run != past.rend(); ++run) {
@@ -75,7 +75,7 @@ CaseReport missing_report(const std::vector<history::PastRun>& past, const histo
   return report;
 }
 
-/// The one case of `others` that `name` may have become, or come from; null: none, or several.
+/// Returns the only case of `others` that `name` may have been renamed to or from; null if there is none or several.
 const CaseReport* only_match(const std::string& name, const std::vector<const CaseReport*>& others) {
   const CaseReport* match = nullptr;
   for (const CaseReport* other : others) {
@@ -86,7 +86,7 @@ const CaseReport* only_match(const std::string& name, const std::vector<const Ca
   return match;
 }
 
-/// Says of each missing case which new one it may be, where only these two fit each other.
+/// Notes for each missing case the new case that it may have become, if only these two match each other.
 void pair_renamed(std::vector<CaseReport>& missing, const std::vector<CaseReport>& judged) {
   std::vector<const CaseReport*> is_new;
   std::vector<const CaseReport*> is_gone;

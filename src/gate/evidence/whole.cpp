@@ -84,7 +84,7 @@ std::optional<std::string> problem_with(const std::vector<results::MeasuredCase>
                      found->replicates.size());
 }
 
-/// Whether there are enough good ceilings, for programs that do not tell which ceiling a case is divided by.
+/// Whether there are enough good ceilings, for programs that do not record the ceiling that a case is divided by.
 bool has_sound_ceiling(const std::vector<results::MeasuredCase>& cases) {
   return std::ranges::any_of(cases, [](const results::MeasuredCase& c) {
     const auto ok = std::ranges::count(c.replicates, Status::kOk, &results::Replicate::status);

@@ -107,8 +107,8 @@ struct AreaChart {
 
 struct FlameBox {
   std::string name;
-  std::string said;                     // what the pointer is told behind the name
-  std::optional<std::size_t> parent{};  // index of a box before it; none: in the top row
+  std::string said;                     // text of the tooltip after the name
+  std::optional<std::size_t> parent{};  // index of an earlier box; nullopt in the top row
   double value{};                       // how wide it is, in the unit of all
   std::string colour{};                 // CSS
 };
@@ -131,8 +131,8 @@ struct FlameChart {
 struct WaterfallBar {
   std::string name;
   studies::StudyStep step{};        // not kNone
-  double value{};                   // its length; negative: to the left
-  std::vector<std::string> labels;  // behind the bar, a column each
+  double value{};                   // its length; negative values extend to the left
+  std::vector<std::string> labels;  // one per column, to the right of the bar
   std::string detail;               // what the pointer is told; may be empty
 };
 

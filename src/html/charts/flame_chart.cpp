@@ -54,7 +54,7 @@ std::vector<Place> places_of(const std::vector<FlameBox>& boxes, double& filled)
   return places;
 }
 
-/// Cuts a name to what a box of so many units holds.
+/// Shortens a name to fit a box of the given width.
 std::string cut(const std::string& name, double width) {
   const double letters = (width - kPadding) / kLetter;
   if (letters < static_cast<double>(kMinLetters)) return "";

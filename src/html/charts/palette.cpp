@@ -8,7 +8,8 @@
 namespace tbench::html {
 namespace {
 
-/// Operations of ATen one by one have the first slot in every family; last are operations between GPUs, and strategies.
+/// Separate ATen operations have the first slot in every family; the last slots are for operations between GPUs, and
+/// strategies.
 constexpr std::array<std::pair<std::string_view, std::size_t>, 30> kKnown{{
     {"eager", 0},
     {"naive", 0},
@@ -42,7 +43,7 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 30> kKnown{{
     {"sharded_optimizer", 6},
 }};
 
-/// The same on every machine, as std::hash need not be.
+/// Hashes equally on every machine, which std::hash does not guarantee.
 std::size_t hash_of(std::string_view name) {
   std::size_t hash = 0;
   for (const char letter : name) hash = (31 * hash + static_cast<unsigned char>(letter)) % 65521;

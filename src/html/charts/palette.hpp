@@ -13,7 +13,7 @@ namespace tbench::html {
 /// `--slot-0` to `--slot-9` of page.css.
 inline constexpr std::size_t kColourSlots = 10;
 
-/// By whom a case is computed: its `impl`, or else its `method`; null for one that has neither.
+/// Returns the implementation of a case: its `impl`, otherwise its `method`; null if it has neither.
 [[nodiscard]] const std::string* implementation_of(const CaseId& id);
 
 /// Returns a slot per implementation. The implementations of this suite have the same slot on every page, and two that

@@ -34,7 +34,7 @@ struct SectionFigures {
 /// Waterfalls where its rows are steps, bars where it has bars, else lines where it has an axis of numbers.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
 
-// Which of a study's tables are plots, and of what: those with an axis that is a number.
+// Selects the tables of a study that are plotted: the tables with a numeric axis.
 
 struct StudyPlots {
   std::vector<LineChart> charts;
@@ -73,7 +73,7 @@ struct StudyQuantity {
 /// Empty for a key that there is not.
 [[nodiscard]] std::string value_of(const StudyKeys& keys, std::string_view key);
 
-/// The values of `of` as a name, numbers behind their key: `ctx 512 flash`.
+/// The values of `of` as a name, numbers after their key: `ctx 512 flash`.
 [[nodiscard]] std::string joined(const StudyKeys& keys, const std::vector<std::string>& of);
 /// Joins the texts of all keys.
 [[nodiscard]] std::string joined(const StudyKeys& keys);

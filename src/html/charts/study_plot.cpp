@@ -39,7 +39,7 @@ constexpr std::size_t kMaxLines = 6;
 constexpr std::size_t kMaxCharts = 12;
 constexpr std::size_t kMaxQuantities = 3;
 
-/// Returns the place of a value on an axis; nothing for one that is no number, or an unknown size.
+/// Returns the position of a value on an axis, or nullopt if it is no number or an unknown size.
 std::optional<double> place_of(std::string_view axis, const std::string& value) {
   if (axis != "size") {
     const std::optional<std::int64_t> number = axis == "bytes" ? render::parse_bytes(value) : parse_integer(value);
@@ -94,7 +94,7 @@ std::optional<Axis> axis_of(const std::vector<Value>& values) {
   return std::nullopt;
 }
 
-/// The quantities in the order in which they come; if there are too many, the first one with a unit.
+/// Returns the quantities in their order; if there are too many, only the first with a unit.
 Texts quantities_of(const std::vector<Value>& values) {
   Texts names;
   for (const Value& value : values) {
@@ -203,7 +203,7 @@ StudyKeys keys_of(const Value& value, const Texts& lines) {
   return keys;
 }
 
-/// Nothing where a point has several values, or no line two points.
+/// Returns nullopt if a point has several values or no line has two points.
 std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_view axis, const Division& division,
                                   const Colours& colours) {
   LineChart chart;

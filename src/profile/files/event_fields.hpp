@@ -10,7 +10,7 @@
 
 namespace tbench::profile {
 
-/// Whatever is wrong throws std::runtime_error, which names the place: `traceEvents[12].dur`.
+/// Any error throws std::runtime_error, which names the position: `traceEvents[12].dur`.
 class EventFields {
  public:
   /// @param object  must outlive this

@@ -21,7 +21,7 @@ constexpr std::string_view kHeader = "event,step,phase,range,address,bytes,alloc
 constexpr std::size_t kColumns = 7;
 constexpr std::int64_t kMaxDeviceBytes = std::int64_t{1} << 44;  // 16 TiB, of a block or in all: no GPU has them
 
-/// Cells of a line (RFC 4180); nothing where a quote is not closed.
+/// Returns the cells of a line (RFC 4180), or nullopt if a quote is not closed.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
   std::vector<std::string> cells{""};
   bool is_quoted = false;
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{address} : std::nullopt;
 }
 
-/// Nothing for a line that is no row.
+/// Returns nullopt for a line that is not a row.
 std::optional<MemoryRow> row_of(std::string_view line) {
   const std::optional<std::vector<std::string>> cells = cells_of(line);
   if (!cells || cells->size() != kColumns) return std::nullopt;

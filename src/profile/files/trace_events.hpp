@@ -15,7 +15,7 @@
 
 namespace tbench::profile {
 
-/// Whatever is wrong throws std::runtime_error, which names the place.
+/// Any error throws std::runtime_error, which names the position.
 class TraceEvents {
  public:
   /// Reads what stands before the events.
@@ -31,7 +31,7 @@ class TraceEvents {
  private:
   struct Process {
     std::uint16_t process{};
-    std::optional<std::uint16_t> device{};  // none: the host
+    std::optional<std::uint16_t> device{};  // nullopt for the host
   };
   struct Stream {
     Process process;

@@ -63,7 +63,7 @@ class Reader {
 
  private:
   static constexpr int kKey = 1;    // depth of the file's keys, and of the ends of their values
-  static constexpr int kEvent = 2;  // of what is in the array `traceEvents`
+  static constexpr int kEvent = 2;  // depth of an event in the array `traceEvents`
 
   bool take(int depth, Json::parse_event_t event, Json& value) {
     using Kind = Json::parse_event_t;

@@ -99,7 +99,7 @@ class Writer {
     print("{{\"displayTimeUnit\":\"ns\",\"{}\":{},\n\"traceEvents\":[", kTraceHeader, results::compact(header));
   }
 
-  /// The name and the place of a track or of a process, and what the reader needs.
+  /// Writes the name and position of a track or process, and the fields that the reader needs.
   void write_metadata(const char* what, TrackId process, TrackId thread, TrackId place, const Json& arguments) {
     begin_event();
     print(R"({{"ph":"M","name":"{}_name","pid":{},"tid":{},"args":{}}})", what, process, thread,
@@ -196,7 +196,7 @@ class Writer {
     TrackId first_lane{};
   };
 
-  /// All but the closing brace.
+  /// Writes everything but the closing brace.
   void write_event(std::string_view category, std::string_view name, const Track& track, std::uint32_t lane,
                    std::int64_t start_ns, std::int64_t end_ns) {
     begin_event();

@@ -11,17 +11,17 @@
 
 namespace tbench::profile {
 
-/// Before it is opened.
+/// Checks a file before it is opened.
 /// @throws  it cannot be read, is empty, a report that was not exported, no database, or cut off
 void check_nsys_file(const std::string& path);
 
-/// @param version  of its schema; empty: not told
+/// @param version  version of its schema; empty if unknown
 /// @throws         a table that is read is a view, say; it is another program's; it lacks all tables of the GPU, or a
 ///                 column without which a table says nothing
 void check_nsys_tables(const std::string& path, const sqlite::Connection& connection, const NsysSchema& schema,
                        const std::string& version);
 
-/// @param dropped_rows  that made no sense
+/// @param dropped_rows  number of invalid rows
 /// @throws              there is no operation of a GPU in it, or kernels were launched and there is none
 void check_nsys_operations(const std::string& path, const Trace& trace, std::int64_t dropped_rows);
 

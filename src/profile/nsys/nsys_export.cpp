@@ -226,7 +226,7 @@ class Reader {
     return last;
   }
 
-  /// nsys tells the versions of a call apart, `cudaLaunchKernel_v7000`; its tables do not.
+  /// nsys distinguishes the versions of a call (`cudaLaunchKernel_v7000`); the tables of a profile do not.
   void merge_call_names() {
     std::vector<Index> merged(export_.trace.names.size(), kNone);
     for (ApiCall& call : export_.trace.calls) {

@@ -16,7 +16,7 @@ std::string indented(const std::string& label, std::size_t depth) {
   return text + label;
 }
 
-/// The parts of row `of`, at the end of what is inside of it.
+/// Adds the parts of row `of` after the rows inside it.
 void add_derived(Table& table, const TableSource& source, std::size_t of) {
   const Profile& profile = source.profile();
   for (const DerivedRange& part : profile.derived_ranges) {

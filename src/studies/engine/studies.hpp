@@ -20,9 +20,9 @@ struct RegisteredStudy {
   Study (*make)();
 };
 
-/// Nothing where the record does not have it.
+/// Returns nullopt if the record does not have it.
 [[nodiscard]] std::optional<double> counter_of(const Record& record, const std::string& counter);
-/// The median over the records that tell; nothing where none does.
+/// Returns the median over the records that have the value, or nullopt if none has it.
 [[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records,
                                               const std::function<std::optional<double>(const Record&)>& value);
 /// Returns the median of a counter.
@@ -30,14 +30,14 @@ struct RegisteredStudy {
 
 /// The ceiling that bytes are held against: a copy in memory.
 [[nodiscard]] const CaseId& copy_case();
-/// Returns the model size of the case's key `size`; nothing for an unknown one.
+/// Returns the model size of the case's key `size`, or nullopt for an unknown size.
 [[nodiscard]] std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);
 /// The median time, which speed-ups may replace by the GPU's own.
 [[nodiscard]] StudyColumn step_time_column();
-/// The same as a whole number with commas.
+/// A column with the counter as a whole number with commas.
 [[nodiscard]] StudyColumn whole_column(std::string header, std::string counter, double factor = 1);
 /// A counter in bytes as MiB.
 [[nodiscard]] StudyColumn mebibytes_column(std::string header, std::string counter);

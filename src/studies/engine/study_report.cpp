@@ -110,7 +110,7 @@ Texts notes_of(const Study& study, const Marks& marks) {
   return notes;
 }
 
-/// How the cases of so many ranks are started; empty: of one process.
+/// Returns the launcher for the given number of ranks; empty for one process.
 std::string program_of(const std::string& gpus) {
   if (gpus.empty()) return "transformer_bench";
   return fmt::format("torchrun --no-python --nproc-per-node={} ./transformer_bench", gpus);

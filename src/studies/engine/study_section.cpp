@@ -86,7 +86,7 @@ std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& k
 class Section {
  public:
   Section(const StudyTable& table, CaseCells& cells);
-  /// Nothing for a table without cases.
+  /// Returns nullopt for a table without cases.
   [[nodiscard]] std::optional<StudySection> build();
 
  private:
@@ -134,7 +134,7 @@ bool Section::has(const Texts& combination, const StudyColumn& column) const {
   return false;
 }
 
-/// The combination's values, without the one that the column's own header tells.
+/// The combination's values, except the value that the column's own header shows.
 std::string Section::header_of(const Texts& combination, const StudyColumn& column) const {
   Texts parts;
   for (std::size_t i = 0; i < combination.size(); ++i) {
@@ -145,7 +145,8 @@ std::string Section::header_of(const Texts& combination, const StudyColumn& colu
   return join(parts, " ");
 }
 
-/// Index of the combination that this one's speed-up is over; nothing for the base itself and where it is not there.
+/// Returns the index of the combination that is the base of this combination's speed-up, or nullopt for the base itself
+/// and if there is none.
 std::optional<std::size_t> Section::base_of(const Texts& combination) const {
   Texts base = combination;
   for (std::size_t i = 0; i < base.size(); ++i) {

@@ -79,15 +79,15 @@ class CaseCells {
 /// The value of a key of a case's name. The value of `bytes` is written as people say it, `1 KiB`, and as a number.
 [[nodiscard]] StudyCell key_cell(const std::string& key, const std::string& value);
 
-/// The values that all cases of a section share, and what it shows.
+/// The values that all cases of a section share, and the quantities shown.
 /// @param common  keys of `id`
 [[nodiscard]] std::string caption_of(const CaseId& id, const std::vector<std::string>& common,
                                      const std::string& caption);
 
-/// Nothing for a table without cases.
+/// Returns nullopt for a table without cases.
 [[nodiscard]] std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells);
 
-/// Nothing for a study without cases.
+/// Returns nullopt for a study without cases.
 [[nodiscard]] std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& cells);
 
 }  // namespace tbench::studies

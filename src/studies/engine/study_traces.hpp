@@ -23,7 +23,7 @@ struct TracedPhase {
 /// records did not launch are left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
 
-/// Forward and backward as one phase: an operation that both have has one entry. Nothing unless both are there.
+/// Forward and backward as one phase: an operation that both have has one entry. Returns nullopt unless both are there.
 [[nodiscard]] std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases);
 
 /// The ranges of a step, and what follows from them.

@@ -64,7 +64,8 @@ struct AttentionFlop {
   double matmul{};   // 4 B H S^2 D: Q K^T, and weights V
 };
 
-/// Returns the FLOP of a case of Model; nothing for a size that is not built in: its record does not tell the heads.
+/// Returns the FLOP of a case of Model, or nullopt for a size that is not built in: its record lacks the number of
+/// heads.
 [[nodiscard]] std::optional<AttentionFlop> attention_flop(const CaseId& id);
 
 }  // namespace tbench::studies

@@ -26,7 +26,7 @@ constexpr double kGiga = 1e9;
 constexpr double kNegligible = 1e-4;  // of the GPU's time
 constexpr std::size_t kNamedClasses = 4;
 
-/// Work of one kind: what it would take at its ceiling, and the time of its kernels.
+/// Work of one kind: its time at the ceiling, and the time of its kernels.
 struct Part {
   std::string name;
   Seconds floor;

@@ -35,7 +35,7 @@ struct Link {
   CaseId of;
 };
 
-/// The largest bus bandwidth of send_recv between so many GPUs.
+/// The largest bus bandwidth of send_recv between the given number of GPUs.
 std::optional<Link> find_link(const StudyMeasurements& all, const std::string& gpus) {
   const std::vector<CaseId::Parameter> wanted{{"op", std::string{to_string(CollectiveOp::kSendRecv)}}, {"gpus", gpus}};
   std::optional<Link> link;

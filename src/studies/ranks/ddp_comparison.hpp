@@ -1,4 +1,4 @@
-// Data-parallel steps as they are predicted, beside those that were measured.
+// Predicted times of data-parallel steps, next to the measured times.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace tbench::studies {
 
 /// Whether the cases are of one model, implementation and number of GPUs: all but `strategy` and `bucket_mib` agree.
 [[nodiscard]] bool differ_in_strategy_alone(const CaseId& one, const CaseId& other);
-/// Nothing for one that there is no prediction of.
+/// Returns nullopt for a strategy without a prediction.
 [[nodiscard]] std::optional<DdpStrategy> strategy_of(const CaseId& id);
 
-/// Returns the overlap cost of a case of Overlap; nothing where its records have no phases.
+/// Returns the overlap cost of a case of Overlap, or nullopt if its records have no phases.
 [[nodiscard]] std::optional<double> measured_overlap_cost(std::span<const Record* const> records);
 
 struct PredictedStep {

@@ -82,7 +82,8 @@ Seconds copy_time(const DdpPlan& plan, double bytes) {
   return Seconds{plan.copy_per_second ? kReadAndWritten * bytes / *plan.copy_per_second : 0};
 }
 
-/// All but flat and sharded_optimizer: each bucket is exchanged once it is ready and the one before has ended.
+/// Predicts all strategies but flat and sharded_optimizer: each bucket is exchanged once it is ready and the previous
+/// bucket has ended.
 std::optional<DdpPrediction> in_buckets(const IsolatedStep& isolated, const DdpPlan& plan,
                                         const CollectiveTimes& times) {
   const bool is_overlapped = plan.strategy == DdpStrategy::kOverlapped || plan.strategy == DdpStrategy::kReducer;
@@ -111,7 +112,7 @@ std::optional<DdpPrediction> flat(const IsolatedStep& isolated, const DdpPlan& p
   return all_exposed(isolated.step + copy_time(plan, bytes) * 2, *time);
 }
 
-/// In parts of kScatterBytes, one after the other.
+/// Predicts an exchange in parts of kScatterBytes, one after the other.
 std::optional<Seconds> reduce_scatter_time(const DdpPlan& plan, const CollectiveTimes& times, double bytes) {
   const double part = static_cast<double>(kScatterBytes), whole_parts = std::floor(bytes / part);
   const double rest = bytes - whole_parts * part;

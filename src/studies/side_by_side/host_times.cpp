@@ -28,7 +28,7 @@ constexpr std::array kParts{
 struct FamilyTimes {
   std::int64_t cases{};
   HostTimes times;
-  Seconds total;  // with what is in no part
+  Seconds total;  // including time outside every part
 };
 
 void add(FamilyTimes& sum, const Record& record) {

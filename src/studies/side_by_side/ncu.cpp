@@ -1,4 +1,4 @@
-// A traced step's kernels beside Nsight Compute's times of them.
+// A traced step's kernels next to Nsight Compute's times of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using render::Align;
 
 constexpr std::size_t kShown = 10;
 
-/// All launches of one kernel, in whatever phase.
+/// All launches of one kernel, in any phase.
 struct Traced {
   double calls{};  // a step
   Seconds total;   // a step

@@ -116,7 +116,7 @@ Cells all_cells(std::span<const results::NamedResults> results, const RatioOptio
   return cells;
 }
 
-/// Returns the letters that tell the alternatives apart in a cell: the first letter after their common beginning;
+/// Returns the letters that distinguish the alternatives in a cell: the first letter after their common beginning;
 /// nothing for a single one.
 std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
   std::vector<std::string> names;

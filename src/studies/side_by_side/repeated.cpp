@@ -48,7 +48,7 @@ std::optional<double> clock_mhz(const Record& record) {
   return clock ? std::optional{clock->value / 1e6} : std::nullopt;
 }
 
-/// Values one behind the other: "1.00, 1.01".
+/// Joins values with commas: "1.00, 1.01".
 template <class Values>
 std::string listed(const Values& values, int decimals) {
   std::vector<std::string> texts;

@@ -25,7 +25,7 @@ using gate::ConfirmationBlock;
 constexpr std::size_t kMaxFilter = 100'000;  // bytes; Linux takes 128 KiB in an argument
 
 /// Runs a command with further arguments, its output on our stderr. It ends with us.
-/// @return  its exit status, 128 + signal if one ended it
+/// @return  exit status of the command; 128 + signal if a signal ended it
 int run_command(const std::string& command, const std::vector<std::string>& arguments) {
   // The shell splits the command into words and is gone; the arguments are words of their own, which it does not read.
   std::vector<std::string> words{"/bin/sh", "-c", "exec " + command + " \"$@\"", "sh"};

@@ -11,9 +11,9 @@
 
 namespace tbench::tool {
 
-/// Changes to what is expected of every run.
+/// Changes to the cases expected of every run.
 struct ExpectationChanges {
-  std::string retire;                // regular expression on names of expected cases; empty: none
+  std::string retire;                // regular expression for names of expected cases; empty if none
   std::vector<std::string> renamed;  // OLD=NEW
   [[nodiscard]] bool any() const { return !retire.empty() || !renamed.empty(); }
 };
@@ -24,7 +24,7 @@ struct ExpectationChanges {
 ///                         the run
 void apply(const ExpectationChanges& changes, history::History& history, const history::MeasuredRun& run);
 
-/// @param past  of the run
+/// @param past  earlier runs of the run's machine
 /// @param id    of the run in the history
 [[nodiscard]] gate::NightFacts night_facts(const history::History& history, const history::MeasuredRun& run,
                                            std::int64_t id, const std::vector<history::PastRun>& past, bool is_partial);
