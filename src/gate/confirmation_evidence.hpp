@@ -16,10 +16,10 @@ struct Evidence {
   CaseVerdict* judged;
   Processes base;
   Processes next;
-  std::vector<double> differences;           // of ln(time), one per block
-  std::vector<double> in_cycles;             // the same of cycles, of the blocks that know them
+  std::vector<double> differences;           // differences of ln(time), one per block
+  std::vector<double> in_cycles;             // differences of ln(cycles), for blocks that have cycles
   std::vector<double> of_device;             // and of the GPU's time
-  std::optional<stats::ModeratedTest> test;  // of `differences`, where there are three
+  std::optional<stats::ModeratedTest> test;  // test of `differences`, if there are at least three
 };
 
 /// @param blocks  outlive the evidence

@@ -72,7 +72,7 @@ std::optional<double> ceiling_value(const std::vector<results::MeasuredCase>& ca
 struct CeilingHistory {
   std::string name;
   Resource resource{};
-  double value{};  // of the candidate
+  double value{};  // value in the candidate
   std::vector<double> valid;
   std::vector<double> invalid;
 };

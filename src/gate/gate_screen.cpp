@@ -136,7 +136,7 @@ void put_young(CaseVerdict& c) {
   const double usual = stats::median(values_of(c.reference));
   c.result.reference = Seconds{std::exp(usual)};
   c.result.ratio = std::exp(*c.value - usual);
-  if (c.is_suspect) return;  // by its memory
+  if (c.is_suspect) return;  // already a suspect by its memory
   c.result.outcome = Outcome::kNew;
   c.result.note = fmt::format("{} earlier run{}, and {} are needed", c.reference.size(),
                               c.reference.size() == 1 ? "" : "s", kMinBaselineRuns);
@@ -213,7 +213,7 @@ void take_from_baseline(CaseVerdict& c, const compare::CaseComparison& compariso
   c.result.device_ratio = comparison.device_ratio;
   switch (comparison.outcome.value()) {
     case Outcome::kRegressed: {
-      if (c.is_suspect) return;  // by its memory
+      if (c.is_suspect) return;  // already a suspect by its memory
       become_suspect(c, "baseline");
       const double limit = std::log(comparison.base.time->value) + limit_of(c.result);
       return find_since(c, [&](const CaseRun& run) { return run.value && *run.value > limit; });

@@ -20,11 +20,11 @@ namespace tbench::gate {
 struct CaseRun {
   const history::PastRun* past;
   const results::MeasuredCase* measured;
-  Status status{};                         // the worst of the processes
-  std::optional<double> value;             // ln of the median time in seconds, where every process is `ok`
-  std::optional<double> device_value;      // the same of the GPU's time in a step, where every process knows it
-  std::optional<std::int64_t> peak_bytes;  // in the allocator's blocks
-  std::optional<std::int64_t> requested_peak_bytes;  // that tensors asked for
+  Status status{};                                   // the worst of the processes
+  std::optional<double> value;                       // ln of the median time in seconds, where every process is `ok`
+  std::optional<double> device_value;                // GPU time per step, if every process has it
+  std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
+  std::optional<std::int64_t> requested_peak_bytes;  // bytes that tensors requested
   /// Counts as the normal level of the case: of a valid run, `ok`, not confirmed as a regression.
   bool is_reference{};
 };
@@ -139,7 +139,7 @@ struct CaseVerdict {
   bool creeps{};                          // its level may have risen slowly over many runs: worth running again
   bool creeps_clearly{};                  // it did, as far as the runs tell
   bool is_split{};                        // some of its processes alone are slower
-  double limit{};                         // of a split: ln of the time from which on a process is slow
+  double limit{};                         // for a split: ln of the time above which a process is slow
 };
 
 /// The rise that a creep has to come to when it is run again. Half of it is there long before, since the screen looks

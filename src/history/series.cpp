@@ -102,7 +102,7 @@ std::vector<Series> read_series(const History& history, const std::string& patte
   std::vector<Series> all;
   std::size_t known = 0;
   for (const std::string& fingerprint : history.fingerprints()) {
-    std::map<std::string, std::size_t> index;  // of this machine's series, by key
+    std::map<std::string, std::size_t> index;  // index of this machine's series, by key
     for (const PastRun& run : history.past(fingerprint, {}, {}, max_runs)) {
       for (const results::MeasuredCase& c : run.run.cases) {
         ++known;

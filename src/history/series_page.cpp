@@ -137,7 +137,7 @@ render::Table table_of(const Series& series) {
                        {"peak GiB", kRight},
                        {"n", kRight},
                        {"", kLeft}}};
-  const SeriesPoint* first = nullptr;  // of the epoch with a valid time
+  const SeriesPoint* first = nullptr;  // first point of the epoch with a valid time
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     const SeriesPoint& point = series.points[i];
     if (starts_epoch(series, i)) first = nullptr;

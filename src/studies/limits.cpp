@@ -57,8 +57,8 @@ class Step {
     return operations_.value > 0 && share(time) > kNotable;
   }
 
-  /// Returns the speed-up of the step without `saved` of the GPU's time, or nullopt if the host is the limit, nothing is saved,
-  /// or no time would be left.
+  /// Returns the speed-up of the step without `saved` of the GPU's time, or nullopt if the host is
+  /// the limit, nothing is saved, or no time would be left.
   [[nodiscard]] std::optional<double> speed_up(Seconds saved) const {
     if (is_host_bound() || saved.value <= 0 || saved >= median_) return std::nullopt;
     return median_ / (median_ - saved);

@@ -15,11 +15,11 @@ namespace tbench::profile {
 enum class FlameKind { kRange, kClass, kKernel };
 
 struct FlameFrame {
-  std::string name;  // of a kernel without template arguments
+  std::string name;  // a kernel's name has no template arguments
   FlameKind kind{};
   std::optional<std::size_t> parent{};  // index of an earlier frame; nullopt for an outermost frame
-  std::int64_t operations{};            // with those of the frames inside
-  std::int64_t total_ns{};              // likewise: the sum of its operations' times
+  std::int64_t operations{};            // including the frames inside
+  std::int64_t total_ns{};              // sum of its operations' times, including the frames inside
 };
 
 /// Ranges in the order of their rows (those without operations are left out), then `(no range)` if there are

@@ -25,7 +25,7 @@ enum class KernelClass : std::uint8_t {
   kDropoutRng,
   kScanSort,
   kCollective,
-  kMemcpy,  // by the copy engines: not kernels
+  kMemcpy,  // copies by the copy engines, not by kernels
   kMemset,
   kOther,
 };

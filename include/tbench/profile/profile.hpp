@@ -92,7 +92,7 @@ struct PhaseTime {
   std::int64_t span_ns{};
   std::int64_t busy_ns{};
   Gaps gaps{};
-  std::vector<ApiTime> calls{};    // that were made in it; the longest first
+  std::vector<ApiTime> calls{};    // calls made in it, the longest first
   std::vector<CopyTime> copies{};  // the longest first
 };
 
@@ -116,10 +116,10 @@ struct RangeTime {
   std::size_t depth{};               // outer ranges
   std::size_t parent{};              // index of Profile::ranges, where depth > 0
   Durations host{};                  // inclusive, a range each
-  std::int64_t host_exclusive_ns{};  // without the ranges inside
+  std::int64_t host_exclusive_ns{};  // excluding the ranges inside
   std::int64_t operations{};         // inclusive, as all up to gpu_busy
-  std::int64_t launches{};           // of kernels
-  std::int64_t gpu_span_ns{};        // of each range from its first operation's begin to its last one's end, added up
+  std::int64_t launches{};           // number of kernel launches
+  std::int64_t gpu_span_ns{};  // sum over the ranges of the time from the first operation's start to the last one's end
   std::int64_t gpu_sum_ns{};
   Durations gpu_busy{};             // the union of its operations, a range with operations each
   std::int64_t gpu_exclusive_ns{};  // sum of the operations that are in no range inside

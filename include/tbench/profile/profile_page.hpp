@@ -14,12 +14,12 @@ namespace tbench::profile {
 
 struct ProfileTable {
   std::string name;     // for the command line: `kernels`
-  std::string caption;  // what it shows
+  std::string caption;  // description of the table
   render::Table table;
 };
 
 struct TableOptions {
-  std::int64_t steps{1};  // that the trace has: counts and totals are divided by it, at least 1
+  std::int64_t steps{1};  // number of steps in the trace: counts and totals are divided by it, at least 1
   std::size_t top{10};    // kernels of a phase, and calls
   bool has_full_names{};  // of kernels: with template arguments and parameters
 };

@@ -25,7 +25,7 @@ enum class OperationKind : std::uint8_t {
 struct Operation {
   std::int64_t start_ns{};
   std::int64_t end_ns{};       // at least start_ns
-  std::int64_t bytes{};        // of copies and fills
+  std::int64_t bytes{};        // size of a copy or fill
   std::uint64_t graph_node{};  // 0: of no CUDA graph, or not known
   Index name{};
   std::uint32_t correlation{};
@@ -51,7 +51,7 @@ struct Range {
   std::int64_t start_ns{};
   std::int64_t end_ns{};
   Index name{};
-  Index thread{};        // that pushed or started it
+  Index thread{};        // thread that pushed or started it
   bool is_of_process{};  // started and ended, by any threads: it is around what every thread does
   bool operator==(const Range&) const = default;
 };

@@ -15,8 +15,8 @@ inline constexpr const char* kTraceFileName = "trace.json.gz";
 
 /// The facts known about a trace besides its events.
 struct TraceFacts {
-  std::string name{};               // of what was traced: a case; empty: not known
-  std::int64_t steps{1};            // that were traced
+  std::string name{};               // name of the traced case; empty if unknown
+  std::int64_t steps{1};            // number of traced steps
   std::vector<std::string> gpus{};  // their names, each once
   bool operator==(const TraceFacts&) const = default;
 };

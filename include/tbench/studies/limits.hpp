@@ -16,7 +16,7 @@ namespace tbench::studies {
 struct Limit {
   std::string what;                 // host, launches, matrix products, optimizer, ...
   std::string evidence;             // the numbers
-  std::string remedy{};             // what `at_most` supposes; empty without one
+  std::string remedy{};             // the change that `at_most` assumes; empty without `at_most`
   std::optional<double> at_most{};  // how many times faster the step could be, if nothing else changed
 };
 

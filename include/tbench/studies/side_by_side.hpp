@@ -26,9 +26,9 @@ using Selector = std::vector<CaseId::Parameter>;
 struct RatioOptions {
   std::vector<Selector> of;       // at least one; of several the fastest is taken where a cell has one ratio
   Selector over;                  // the same case but for these parameters and those of `of`
-  std::string pivot;              // the parameter that columns are made of; empty: a row per case
+  std::string pivot;              // parameter with a column per value; if empty, there is a row per case
   std::vector<std::string> rows;  // with a pivot: the parameters that a row is named by
-  std::string filter;             // on the names of cases without the parameters of `over`; empty: all
+  std::string filter;             // for case names without the parameters of `over`; if empty, selects all
 };
 
 /// Times of `of` over times of `over`: above 1, `over` is faster. Where the host limits a side and traces tell both,

@@ -21,8 +21,8 @@ struct StudyCase;
 
 /// A quantity of a case, as a table shows it.
 struct StudyColumn {
-  std::string header;  // with the unit
-  /// The value in the header's unit; nothing where the record does not tell.
+  std::string header;  // includes the unit
+  /// Returns the value in the header's unit, or no value if the record does not have it.
   std::function<std::optional<double>(const Record&)> value;
   std::function<std::string(double)> format;
   /// A value that is no number, in place of `value` and `format`; nothing where the record does not tell.
@@ -55,7 +55,7 @@ struct StudySpeedUp {
 /// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row. Cases
 /// that the host limits are left out.
 struct StudyFit {
-  std::string of;  // what x is, for the header: `ctx`, `parameters`
+  std::string of;  // meaning of x, for the header: `ctx`, `parameters`
   /// x of the only key that is spread.
   std::function<double(const std::string& value, std::span<const ModelSize> sizes)> x;
 };
@@ -71,12 +71,12 @@ struct StudyTable {
   /// Columns with the last value of the only spread key at which a row's case fits into memory (`>=` where no larger
   /// one was seen to fail), and the first at which it does not.
   bool has_boundary{};
-  std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
+  std::vector<CaseId::Parameter> only{};  // only cases with all these parameters; if empty, all cases of the study
   bool needs_base{};                      // not shown without cases of the speed-up's base
   bool needs_trace{};                     // not shown where no record has a trace; the study itself may need none
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
   bool has_bars{};       // pages show a bar per column, grouped by the rows' first key, in place of lines
-  std::string family{};  // whose cases alone it has; empty: those of all
+  std::string family{};  // only cases of this family; if empty, cases of all families
   /// Rows whose cases agree in all keys before this one stand together, where the study's grids do not have them so.
   /// Empty: in the grids' order.
   std::string together_before{};
@@ -92,15 +92,15 @@ enum class StudyStep {
 
 /// One of several rows that a case has in a table: a kernel in a phase, say.
 struct StudyRow {
-  std::vector<std::string> names;             // one a StudyRowTable::names: what tells the case's rows apart
-  std::vector<std::optional<double>> values;  // one a StudyRowTable::quantities, in the header's unit
+  std::vector<std::string> names;             // one per StudyRowTable::names: they distinguish the case's rows
+  std::vector<std::optional<double>> values;  // one per StudyRowTable::quantities, in the header's unit
   std::string detail;
   StudyStep step{StudyStep::kNone};  // its length is the first of `values`
 };
 
 /// A quantity of a row, as a table shows it.
 struct StudyQuantity {
-  std::string header;  // with the unit
+  std::string header;  // includes the unit
   std::function<std::string(double)> format;
 };
 
@@ -126,15 +126,15 @@ struct StudyCase {
 /// says how to measure it, one that failed a row with its status, one without any rows of its own a row that says so.
 struct StudyRowTable {
   std::string caption;
-  std::vector<std::string> names;         // headers of what tells a case's rows apart
+  std::vector<std::string> names;         // headers of the names that distinguish a case's rows
   std::vector<StudyQuantity> quantities;  // at least one
-  std::string detail;                     // header of a long text behind the quantities; empty: none
+  std::string detail;                     // header of a long text after the quantities; empty if there is none
   std::function<std::vector<StudyRow>(const StudyCase&)> rows_of;
   std::vector<CaseId::Parameter> only{};  // as StudyTable's
   std::string family{};
 };
 
-/// A protocol with exact counts; what is absent is up to the sampler.
+/// A protocol with exact counts; the sampler chooses absent counts.
 struct StudyProtocol {
   std::optional<std::int64_t> warm_up{};  // steps
   std::optional<std::int64_t> samples{};  // steps, none dropped
@@ -142,7 +142,7 @@ struct StudyProtocol {
 };
 
 struct Study {
-  std::string name;   // as --tb_study and --study take it
+  std::string name;   // name for --tb_study and --study
   std::string title;  // one line
   /// An axis without values is up to the run, as `gpus` is: see with_open_axes().
   std::vector<FamilyGrid> grids;
@@ -156,7 +156,7 @@ struct Study {
   std::vector<CaseId> beside{};
   /// Sentences below the tables. May be empty.
   std::function<std::vector<std::string>(const StudyMeasurements&)> conclude{};
-  /// The grids of a run without a GPU; empty: `grids`.
+  /// The grids of a run without a GPU; if empty, `grids`.
   std::vector<FamilyGrid> grids_on_cpu{};
   /// Families whose axis `impl` the user's plug-ins join (--tb_plugin).
   std::vector<std::string> open_to_plugins{};

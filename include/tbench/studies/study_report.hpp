@@ -24,7 +24,7 @@ struct StudySection {
   std::vector<std::vector<StudyCell>> rows;  // a cell per column
   bool has_bars{};                           // as StudyTable::has_bars
   std::vector<StudyStep> steps{};            // one per row; empty where no case has a waterfall chart
-  std::size_t name_column{};  // where there are steps: the row's name; the values follow, keys are before
+  std::size_t name_column{};  // with steps: index of the row's name, after the keys and before the values
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};
@@ -38,7 +38,7 @@ struct StudyReport {
   std::vector<std::string> sources;  // a file each, and where it was measured
   std::vector<std::string> answers;  // sentences above the tables
   std::vector<StudySection> sections;
-  std::vector<std::string> notes;     // what marks mean
+  std::vector<std::string> notes;     // meanings of the marks
   std::vector<std::string> commands;  // footnote 1, 2, ...: each measures what its cells lack, and nothing else
 };
 

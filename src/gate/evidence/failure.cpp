@@ -10,7 +10,7 @@ namespace tbench::gate {
 namespace {
 
 constexpr double kMaxOfPeak = 1.02;     // at the highest clock
-constexpr double kMaxOfCeiling = 1.05;  // of the same run; both are measured
+constexpr double kMaxOfCeiling = 1.05;  // ratio to the ceiling of the same run; both are measured
 constexpr std::int64_t kMinWrong = 2;   // processes: fewer may be one bad moment
 
 std::ptrdiff_t count_of_status(const results::MeasuredCase& c, Status status) {

@@ -12,14 +12,14 @@ namespace tbench::html {
 namespace {
 
 // Lengths in units of a group's picture.
-constexpr double kPlace = 24;     // of a bar, with what parts it from the next, at least
-constexpr double kMaxBar = 30;    // wide
-constexpr double kOfPlace = 0.7;  // that a bar takes
-constexpr double kLeast = 170;    // of all bars of a group
+constexpr double kPlace = 24;     // minimum width of a bar with the gap to the next bar
+constexpr double kMaxBar = 30;    // maximum width of a bar
+constexpr double kOfPlace = 0.7;  // share of its room that a bar fills
+constexpr double kLeast = 170;    // minimum width of all bars of a group
 constexpr double kLeft = 46;
 constexpr double kRight = 6;
-constexpr double kLetter = 7.2;  // of a label, the widest digits; those above bars stand upright
-constexpr double kBars = 190;    // the longest
+constexpr double kLetter = 7.2;  // width of the widest digit of a label; labels above bars are upright
+constexpr double kBars = 190;    // length of the longest bar
 constexpr double kBottom = 24;
 constexpr double kOutline = 1.5;
 constexpr int kMaxSteps = 5;

@@ -22,7 +22,7 @@ struct ChartPoint {
 struct ChartSeries {
   std::string name;
   std::string colour;              // CSS: `var(--slot-1)`
-  std::size_t shape{};             // of its points; five differ
+  std::size_t shape{};             // index of its point shape; there are five shapes
   std::vector<ChartPoint> points;  // in the order in which the line goes
 };
 
@@ -55,7 +55,7 @@ struct BarSeries {
 
 struct Bar {
   std::optional<double> value;
-  std::string label;  // of the value, or why there is none
+  std::string label;  // text of the value, or the reason for its absence
 };
 
 struct BarGroup {
@@ -133,7 +133,7 @@ struct WaterfallBar {
   studies::StudyStep step{};        // not kNone
   double value{};                   // its length; negative values extend to the left
   std::vector<std::string> labels;  // one per column, to the right of the bar
-  std::string detail;               // what the pointer is told; may be empty
+  std::string detail;               // text of the tooltip; may be empty
 };
 
 struct WaterfallChart {

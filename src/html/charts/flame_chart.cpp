@@ -15,17 +15,17 @@ namespace {
 constexpr double kWidth = 1180;
 constexpr double kRow = 22;
 constexpr double kBox = 21;
-constexpr double kLetter = 6.7;         // of a name in 11 units of height
-constexpr double kPadding = 8;          // of a name on both sides together
+constexpr double kLetter = 6.7;         // width of a letter in a name of height 11
+constexpr double kPadding = 8;          // padding of a name, both sides together
 constexpr double kLeast = 0.4;          // wide, to be drawn
-constexpr std::size_t kMinLetters = 3;  // of a name that is written
+constexpr std::size_t kMinLetters = 3;  // minimum length of a name that is shown
 constexpr double kRounding = 1e-6;
 
 /// Where a box is, in the values' unit and in rows.
 struct Place {
   double left{};
   std::size_t depth{};
-  double filled{};  // by the boxes inside of it
+  double filled{};  // width filled by the boxes inside it
 };
 
 [[noreturn]] void refuse(const FlameBox& box, const std::string& problem) {

@@ -20,8 +20,8 @@ constexpr double kLeft = 64;
 constexpr double kRight = 16;
 constexpr double kTop = 12;
 constexpr double kBottom = 44;
-constexpr double kLetter = 7.2;  // of a label in 12 units of height, the widest digits
-constexpr double kLine = 15;     // of a label's height, with what parts it from the next
+constexpr double kLetter = 7.2;  // width of the widest digit in a label of height 12
+constexpr double kLine = 15;     // height of a label with the gap to the next label
 
 /// Places on one axis.
 struct Scale {

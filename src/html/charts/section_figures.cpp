@@ -67,7 +67,7 @@ std::string_view coloured_key(const std::vector<Column>& columns) {
 std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::string& quantity) {
   const std::string_view coloured = coloured_key(columns);
   const std::map<std::string, std::size_t> slots = colour_slots(distinct(columns, coloured));
-  Texts variants{""};  // what has no other key is full
+  Texts variants{""};  // hatches by index: cases without another key have index 0
   std::vector<BarSeries> series;
   for (const Column& column : columns) {
     Texts others;

@@ -20,14 +20,14 @@ using studies::StudyStep;
 
 // Lengths in units of the picture, which are pixels where it is as wide as that.
 constexpr double kWidth = 590;
-constexpr double kLeft = 176;    // of the bars: the names are before it
-constexpr double kLetter = 6.9;  // of a label
+constexpr double kLeft = 176;    // left edge of the bars; the names are to its left
+constexpr double kLetter = 6.9;  // width of a letter in a label
 constexpr double kApart = 14;    // columns of labels
 constexpr double kRow = 30;
 constexpr double kBar = 18;
 constexpr double kTop = 6;
 constexpr double kBottom = 38;
-constexpr double kLine = 14.5;           // of a name in two lines
+constexpr double kLine = 14.5;           // height of a line in a name of two lines
 constexpr std::size_t kMaxLetters = 26;  // of a line of a name
 constexpr double kThin = 1;              // of a bar that is too short to be seen
 constexpr int kMaxSteps = 6;
