@@ -44,7 +44,7 @@ void find_since(CaseVerdict& c, const std::function<bool(const CaseRun&)>& was_b
 using PeakOf = std::optional<std::int64_t> CaseRun::*;
 
 /// Selects the peak of what tensors asked for, where the candidate and every reference run that knows a peak know that,
-/// else the peak of the allocator's blocks, which depend on what ran before.
+/// otherwise the peak of the allocator's blocks, which depend on what ran before.
 PeakOf comparable_peak(const std::vector<const CaseRun*>& reference, const results::MeasuredCase& candidate) {
   const bool all_know = std::ranges::all_of(
       reference, [](const CaseRun* run) { return !run->peak_bytes || run->requested_peak_bytes.has_value(); });

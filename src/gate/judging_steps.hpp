@@ -197,16 +197,17 @@ void tell_creep(CaseVerdict& c);
 /// @throws              what `confirm` throws
 void confirm_suspects(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
-/// Evaluates cases that are faster: IMPROVED, confirmed where the blocks show it, too, else RETRIED. If there are more
-/// than `max_suspects`, the largest speed-ups are run again, and the others are confirmed where all of these are.
+/// Evaluates cases that are faster: IMPROVED, confirmed where the blocks show it, too, otherwise RETRIED. If there are
+/// more than `max_suspects`, the largest speed-ups are run again, and the others are confirmed where all of these are.
 void confirm_improvements(std::vector<CaseVerdict*> faster, const Confirm& confirm, std::size_t max_suspects);
 
-/// The same of what creeps, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that, and
-/// RETRIED where it is under half of that. Among cases that are not run again only those that creep clearly are CREEP.
+/// Evaluates cases that creep, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that,
+/// and RETRIED where it is under half of that. Among cases that are not run again only those that creep clearly are
+/// CREEP.
 void confirm_creeps(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
-/// The same of cases with slow processes: SPLIT, confirmed where the candidate's build has a larger share of them than
-/// the kept one, else RETRIED.
+/// Evaluates cases with slow processes: SPLIT, confirmed where the candidate's build has a larger share of them than
+/// the kept one, otherwise RETRIED.
 void confirm_splits(std::vector<CaseVerdict*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
 /// `2 of 5 processes slower by 48.0 to 52.0 %`.

@@ -248,7 +248,7 @@ Outcome Supervisor::answer(Exchange& exchange) {
   }
 }
 
-/// Returns the reason for ending a child that holds too much memory; else nothing.
+/// Returns the reason for ending a child that holds too much memory; empty if it does not.
 std::string Supervisor::excess_memory() {
   if (options_.max_memory_bytes == 0) return "";
   const std::int64_t bytes = child_->connection.memory_bytes();

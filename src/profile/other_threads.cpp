@@ -186,7 +186,7 @@ class Placement {
     }
   }
 
-  /// The range, if its thread waited; else the one around it that is of the whole process.
+  /// The range, if its thread waited; otherwise the one around it that is of the whole process.
   [[nodiscard]] Index usable(Index range, Index thread) const {
     if (alternations_.at({range, thread}).is_wait()) return range;
     return ranges_.first_around(range, [&](Index around) { return trace_.ranges[around].is_of_process; });

@@ -28,7 +28,7 @@ namespace {
 /// Options that ask for another format than --json.
 constexpr std::array kOtherFormats{"--csv", "--latex", "--markdown", "--output"};
 
-/// The subcommand that was given, else the program itself.
+/// Returns the subcommand that was given, otherwise the program itself.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> given = app.get_subcommands();
   return given.empty() ? app : *given.front();

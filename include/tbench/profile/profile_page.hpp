@@ -35,7 +35,7 @@ struct TableOptions {
 [[nodiscard]] std::vector<std::string> profile_notes(const Profile& profile);
 
 /// INCOMPLETE where the trace lacks kernels or launches, UNCLASSIFIED where the rules know too few of the kernels, HOST
-/// where a device waits for the host, else DEVICE; EMPTY without operations. The notes are among the causes.
+/// where a device waits for the host, otherwise DEVICE; EMPTY without operations. The notes are among the causes.
 /// @param command  that shows the tables, for the one that follows: `tbench profile DIR`
 [[nodiscard]] results::Conclusion profile_conclusion(const Profile& profile, const std::string& command);
 

@@ -24,7 +24,8 @@ struct Limit {
 /// - host: the step is host_bound. As a CUDA graph it takes at least the GPU's own time.
 /// - launches: the GPU's own gaps between operations that were queued are over 5 % of the step.
 /// - matrix products: classes gemm and attention_fused are over 5 % of the GPU's time. At the rate of the measured
-///   ceiling their FLOP (`work.least_flop`, else `work.flop`) take less: what that saves, where the GPU is the limit.
+///   ceiling their FLOP (`work.least_flop`, otherwise `work.flop`) take less: what that saves, where the GPU is the
+///   limit.
 /// - every other class over 5 % of the GPU's time: the step without it (Amdahl's bound), where the GPU is the limit.
 /// The GPU's time is the sum of its operations here, which is more than their union where streams overlap.
 [[nodiscard]] std::vector<Limit> limits_of(const Record& record);
@@ -36,8 +37,8 @@ void require_trace(std::span<const Record> records, const results::RunFlags& run
 /// A row a limit of every case that was traced.
 [[nodiscard]] render::Table limits_table(std::span<const Record> records);
 
-/// The same for programs. The verdict: HOST where the host limits a step, else LAUNCHES where the GPU waits between
-/// queued operations, else DEVICE.
+/// Converts the limits to JSON. The verdict: HOST if the host limits a step, otherwise LAUNCHES if the GPU waits
+/// between queued operations, otherwise DEVICE.
 /// @param run  as require_trace
 [[nodiscard]] std::string limits_json(std::span<const Record> records, const results::RunFlags& run);
 

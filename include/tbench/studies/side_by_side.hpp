@@ -36,14 +36,15 @@ struct RatioOptions {
 /// each number that the pivot's parameter has: the ratio of the fastest `of`, its letter where there are several; and a
 /// column of marks: `~` where `over` is resolution limited, `d` where the GPU's own times are divided, `h` where a host
 /// limits either and they are unknown, `*` where either is not `ok`. Without a pivot, a row per case: the time and the
-/// rate of `over`, each ratio, the fastest `of`, and marks. Both sides are of one file where it has both, else of files
-/// of the same GPU; a later file wins.
+/// rate of `over`, each ratio, the fastest `of`, and marks. Both sides are of one file where it has both, otherwise of
+/// files of the same GPU; a later file wins.
 /// @param results  not empty
 /// @throws         UsageError  where nothing is left, a parameter is unknown, or the filter is no regular expression
 [[nodiscard]] render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options);
 
 /// Cases that have a time in at least three processes: medians, their range, SM clocks (the mean of a polled clock
-/// where the record has it, else its median), the range of the medians' cycles, and whether peaks are the same bytes.
+/// where the record has it, otherwise its median), the range of the medians' cycles, and whether peaks are the same
+/// bytes.
 /// @param results  in the order shown, each of one process or several; the last one decides the cases and their
 /// order
 /// @throws         UsageError  if there is no such case

@@ -22,8 +22,8 @@ std::string named(const std::vector<std::string>& names) {
                                : fmt::format("{} and {} more", join(first, ", "), names.size() - shown);
 }
 
-/// Returns the number of processes in which each case was to be measured: by the plan, else in as many as the one that
-/// has the most.
+/// Returns the number of processes in which each case was to be measured: by the plan, otherwise in as many as the one
+/// that has the most.
 std::map<std::string, std::size_t> planned(const history::MeasuredRun& run) {
   if (!run.planned.empty()) return run.planned;
   std::map<std::string, std::size_t> processes;

@@ -31,7 +31,7 @@ struct SectionFigures {
   std::size_t left_out{};  // charts that there were besides
 };
 
-/// Waterfalls where its rows are steps, bars where it has bars, else lines where it has an axis of numbers.
+/// Waterfalls where its rows are steps, bars where it has bars, otherwise lines where it has an axis of numbers.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
 
 // Selects the tables of a study that are plotted: the tables with a numeric axis.

@@ -177,8 +177,8 @@ std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> r
   return numbers;
 }
 
-/// Returns the values of an axis that the study leaves open: the family's own numbers, else the numbers of the study's
-/// other families, else the numbers of the smallest run of several ranks.
+/// Returns the values of an axis that the study leaves open: the family's own numbers, otherwise the numbers of the
+/// study's other families, otherwise the numbers of the smallest run of several ranks.
 std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
                                      const std::string& family, const std::string& key) {
   std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);

@@ -35,7 +35,8 @@ struct StudyCells {
 
 struct MissingCells {
   /// Regular expressions for --benchmark_filter, each of which selects some of the missing cases of the study and no
-  /// other of those that a run with so many ranks has; empty: all of these. Together they select all that are missing.
+  /// other of those that a run with that many ranks has; if empty, all of these. Together they select all that are
+  /// missing.
   std::vector<std::string> filters;
   /// One a filter: the key `gpus` of its cases, which is the number of ranks of the run; empty: cases without the key.
   std::vector<std::string> gpus;

@@ -17,7 +17,7 @@ std::optional<double> microseconds(std::optional<Seconds> time) {
   return time ? std::optional{time->value * kMicro} : std::nullopt;
 }
 
-/// Returns the GPU's time in the range around `path`, else in the whole step.
+/// Returns the GPU's time in the range around `path`, otherwise in the whole step.
 Seconds gpu_time_around(const std::string& path, const TracedRanges& step) {
   const std::string outer = path.substr(0, std::min(path.rfind('/'), path.size()));
   const auto found = std::ranges::find(step.ranges, outer, &TracedRange::path);

@@ -18,8 +18,8 @@ class CollectiveTimes {
   /// @throws       std::invalid_argument for another value
   void add(CollectiveOp op, std::int64_t gpus, double bytes, Seconds time);
 
-  /// Returns the number of GPUs whose times give the times for `gpus`: `gpus` itself where it was measured, else the
-  /// largest below, otherwise the smallest above. Returns nullopt for an operation that was not measured.
+  /// Returns the number of GPUs whose times give the times for `gpus`: `gpus` itself where it was measured, otherwise
+  /// the largest below, otherwise the smallest above. Returns nullopt for an operation that was not measured.
   [[nodiscard]] std::optional<std::int64_t> source(CollectiveOp op, std::int64_t gpus) const;
 
   /// Interpolates between measured sizes by a straight line in the logarithms of size and time; below the smallest its

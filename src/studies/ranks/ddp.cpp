@@ -19,7 +19,7 @@ constexpr double kMomentBytes = 8;  // of a parameter: AdamW's two, float32
 const CaseId& id_of(const StudyCase& of) { return of.records.front()->id; }
 
 /// A counter of the case that differs from `of` in its strategy: with buckets of the same size where both have any,
-/// else the least of all sizes.
+/// otherwise the least of all sizes.
 std::optional<double> counter_of(const StudyCase& of, DdpStrategy strategy, const std::string& counter) {
   const std::string* const bucket = id_of(of).find("bucket_mib");
   std::optional<double> least;

@@ -1,4 +1,4 @@
-// The same cases in several processes, in PyTorch, and in two sets of one build.
+// Comparisons of the same cases in several processes, in PyTorch, and in two sets of one build.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -10,7 +10,8 @@
 
 namespace tbench::tool {
 
-/// The folder of the second look's results: the folder asked for, else one that is gone at the end.
+/// The folder of the second look's results: the requested folder, otherwise a temporary folder that is removed at the
+/// end.
 class ConfirmationFolder {
  public:
   explicit ConfirmationFolder(std::string asked) : asked_{std::move(asked)} {}
