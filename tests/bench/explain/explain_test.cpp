@@ -31,7 +31,7 @@ TEST(Explain, PrintsWhatTheModelsForwardPassRunsOnAnH100) {
                       "  schedule   static persistent, snake order: 192 work tiles for 264 consumer groups\n"
                       "  workspace  0 B\n"
                       "  rule       sm90_fwd[head_dim 64] #3: causal, seq_kv < 4,096\n"
-                      "  measured   7.2 us; FwdM128N128 9.3, sm80 14.7, FwdM192N128 9.7, FwdM64N128x2 9 (H100, warm "
+                      "  measured   7.2 us; FwdM64N128x2 9, FwdM128N128 9.3, FwdM192N128 9.7, sm80 14.7 (H100, warm "
                       "L2;\n"
                       "             heuristics/sm90_fwd.csv)\n");
 }
