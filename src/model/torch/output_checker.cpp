@@ -108,8 +108,11 @@ Verification OutputChecker::compared() const {
                              comparison);
   }
   Verification verdict = comparison.finish(kReference);
-  draw_again(kept_->whole().value().keys);
-  return worse_of(std::move(verdict), subject_.compare(kept_->outputs()));
+  const TimedLaunch launch = kept_->whole().value();
+  draw_again(launch.keys);
+  Verification whole = subject_.compare(kept_->outputs());
+  if (!whole.passed) whole.message = fmt::format("{}: {}", name_of(launch), whole.message);
+  return worse_of(std::move(verdict), std::move(whole));
 }
 
 Verification OutputChecker::verdict() {
