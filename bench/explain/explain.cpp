@@ -111,8 +111,8 @@ std::optional<OwnAttention> own_attention(const CaseId& id, const std::vector<Mo
                       .has_backward = id.at("pass") != "forward"};
 }
 
-/// Returns the measured times, those of the other configs from the fastest to the slowest: "7.2 us; FwdM128N128 9.3,
-/// sm80 14.7 (H100, warm L2; heuristics/sm90_fwd.csv)"
+/// Returns the measured time, then the times of other configs from the fastest to the slowest: "7.2 us;
+/// FwdM128N128 9.3, sm80 14.7 (H100, warm L2; heuristics/sm90_fwd.csv)"
 std::string measured(const kernels::AttentionPlan& plan, std::string_view pass, const std::string& config,
                      const std::string& gpu) {
   for (kernels::AttentionMeasurement one : kernels::attention_measurements_of(plan.problem(), pass, gpu)) {
