@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "results/journal.hpp"
 #include "results/disk/replacement_file.hpp"
+#include "results/journal.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
