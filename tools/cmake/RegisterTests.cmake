@@ -5,7 +5,7 @@
 
 cmake_policy(VERSION 3.25) # ctest sets none
 
-# register(ENTRY FILTER [VARIABLE=VALUE...]): the variables are of a GPU program's environment.
+# register(ENTRY FILTER [VARIABLE=VALUE...]): adds an entry whose program runs with these variables.
 function(register entry filter)
   set(of_entry ${labels})
   if(entry MATCHES "${run_here}")
@@ -16,12 +16,14 @@ function(register entry filter)
   endif()
   add_test("${entry}" "${program}" "--gtest_filter=${filter}")
   set_tests_properties("${entry}" PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS "${of_entry}")
+  set(environment ${ARGN})
   if("gpu" IN_LIST labels)
-    set_tests_properties("${entry}" PROPERTIES ENVIRONMENT "TBENCH_TEST_NEEDS=a GPU;${ARGN}")
+    list(APPEND environment "TBENCH_TEST_NEEDS=a GPU")
     if(entry MATCHES "${alone}")
       set_tests_properties("${entry}" PROPERTIES RUN_SERIAL TRUE)
     endif()
   endif()
+  set_tests_properties("${entry}" PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
 # register_failure(ENTRY): an entry that fails, unless the half runs nothing of the program.
