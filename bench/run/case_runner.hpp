@@ -1,6 +1,7 @@
 // Runs one case and returns its records, in this process or in a child process that may crash or hang alone.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,6 +40,11 @@ class CaseRunner {
   virtual void renew_process() = 0;
   /// Starts the process that renew_process() will need, as far as this does not disturb a running case.
   virtual void prepare_process() {}
+  /// Ends the runner's processes and counts the compute processes that then use the GPU.
+  /// @return  nullopt without a GPU, if the driver does not report processes, or if the cases ran in this process,
+  /// which
+  ///          then uses the GPU itself
+  [[nodiscard]] virtual std::optional<std::int64_t> end_and_count_other_processes() { return std::nullopt; }
 };
 
 /// Returns the record of a case that failed without a time.

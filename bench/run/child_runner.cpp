@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bench/run/own_program.hpp"
+#include "bench/run/present_gpu.hpp"
 #include "bench/run/stop_signals.hpp"
 #include "bench/run/worker.hpp"
 #include "tbench/process/host_limits.hpp"
@@ -84,6 +85,11 @@ class SupervisedRunner final : public CaseRunner {
 
   void renew_process() override { supervisor_.renew_child(); }
   void prepare_process() override { supervisor_.prepare_child(); }
+
+  std::optional<std::int64_t> end_and_count_other_processes() override {
+    supervisor_.end_children();
+    return environment_ ? other_processes_now(*environment_) : std::nullopt;
+  }
 
  private:
   process::SupervisorOptions with_check(process::SupervisorOptions options) {

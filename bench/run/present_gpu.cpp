@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <thread>
+#include <utility>
 
 #include "bench/run/own_program.hpp"
 #include "tbench/core/text.hpp"
@@ -22,6 +26,13 @@ std::optional<std::string> first_visible() {
   return visible.substr(0, visible.find(','));
 }
 
+/// Returns the GPU that an entry of CUDA_VISIBLE_DEVICES names: an index or a UUID.
+cuda::NvmlDevice visible_device(std::shared_ptr<const cuda::NvmlLibrary> library, const std::string& entry) {
+  const std::optional<std::int64_t> index = parse_integer(entry);
+  return index ? cuda::NvmlDevice::by_index(std::move(library), static_cast<unsigned int>(*index))
+               : cuda::NvmlDevice::by_uuid(std::move(library), entry);
+}
+
 }  // namespace
 
 std::optional<std::string> present_gpu() {
@@ -29,10 +40,20 @@ std::optional<std::string> present_gpu() {
   if (!first) return std::nullopt;
   const auto library = cuda::load_nvml();
   if (!cuda::nvml_driver_version(library)) return std::nullopt;
-  const std::optional<std::int64_t> index = parse_integer(*first);
-  const cuda::NvmlDevice device = index ? cuda::NvmlDevice::by_index(library, static_cast<unsigned int>(*index))
-                                        : cuda::NvmlDevice::by_uuid(library, *first);
-  return device.name().value_or("GPU of an unknown model");
+  return visible_device(library, *first).name().value_or("GPU of an unknown model");
+}
+
+std::optional<std::int64_t> other_processes_now(const Environment& environment) {
+  if (!environment.gpu) return std::nullopt;
+  const std::string entry = environment.gpu->uuid.empty() ? first_visible().value_or("0") : environment.gpu->uuid;
+  const cuda::NvmlDevice device = visible_device(cuda::load_nvml(), entry);
+  std::optional<std::int64_t> count = device.other_compute_processes();
+  // The driver may list a process for a moment after its end.
+  for (int attempt = 0; attempt < 10 && count.value_or(0) > 0; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+    count = device.other_compute_processes();
+  }
+  return count;
 }
 
 void refuse_gpu_without_cuda() {

@@ -1,6 +1,7 @@
 // Whether there is a GPU to measure, according to the driver and to CUDA, and which options are refused without a GPU.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,11 @@ namespace tbench::bench {
 /// Refuses a GPU that CUDA cannot use. Initialises CUDA: call it only where that is allowed.
 /// @throws  UsageError  with CUDA's own error, if the driver sees a GPU and CUDA does not
 void refuse_gpu_without_cuda();
+
+/// Returns the number of compute processes on the GPU of `environment`, or on the first visible GPU if its UUID is left
+/// out. Call it in a process that has not used the GPU: the process would be counted.
+/// @return  nullopt without a GPU, or if the driver does not report the processes
+[[nodiscard]] std::optional<std::int64_t> other_processes_now(const Environment& environment);
 
 /// Calls refuse_gpu_without_cuda() in a child process, for a process that must not initialise CUDA.
 /// @return  false if the child refused the GPU, with the reason on stderr

@@ -205,6 +205,7 @@ std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredC
   progress.clear();
   if (writer != nullptr) {
     if (stop_signalled()) writer->set_interrupted();
+    writer->set_other_processes_at_end(runner.end_and_count_other_processes());
     writer->finish();
   }
   if (!options.json_on_stdout) {

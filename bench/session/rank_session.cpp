@@ -99,6 +99,7 @@ class CoordinatorRunner final : public CaseRunner {
   }
 
   void renew_process() override { needs_fresh_ = true; }
+  std::optional<std::int64_t> end_and_count_other_processes() override { return own_->end_and_count_other_processes(); }
 
  private:
   std::unique_ptr<CaseRunner> own_;

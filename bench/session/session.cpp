@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -171,6 +172,13 @@ int finish(Session& session, const std::vector<Record>& records) {
   results::ResultFile& file = session.file;
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
+  file.other_processes_at_end = session.runner->end_and_count_other_processes();
+  if (file.other_processes_at_end.value_or(0) > 0) {
+    const std::int64_t others = *file.other_processes_at_end;
+    fmt::print(stderr,
+               "transformer_bench: {} other process{} used the GPU when the run ended: do not trust its times\n",
+               others, others == 1 ? "" : "es");
+  }
   say_answer(session.request.options, file);
   if (session.request.options.json_on_stdout) {
     fmt::print("{}", results::pretty(results::result_file_to_json(file)));

@@ -113,6 +113,7 @@ ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::str
     std::ranges::copy_if(file.plan, std::back_inserter(merged.plan),
                          [&](const std::string& name) { return planned.insert(name).second; });
     if (started(file) < started(merged)) merged.environment.date = file.environment.date;
+    merged.other_processes_at_end = std::max(merged.other_processes_at_end, file.other_processes_at_end);
     if (!file.environment.gpu) continue;  // nor has another part a GPU: require_same_machine
     gpus.insert(file.environment.gpu->uuid);
     merged.environment.gpu->other_processes =

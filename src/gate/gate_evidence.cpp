@@ -105,13 +105,14 @@ std::optional<Finding> find_replay(const std::vector<history::PastRun>& past, co
 }
 
 std::optional<Finding> find_other_processes(const history::MeasuredRun& run) {
-  const std::int64_t others = run.other_processes.value_or(0);
+  const std::int64_t at_start = run.other_processes.value_or(0);
+  const std::int64_t others = at_start > 0 ? at_start : run.other_processes_at_end.value_or(0);
   if (others == 0) return std::nullopt;
-  return Finding{
-      .outcome = Outcome::kEnvironment,
-      .subject = Subject::kMachine,
-      .text = fmt::format("{} other process{} used the GPU when the run began", others, others == 1 ? "" : "es"),
-      .stops_judging = true};
+  return Finding{.outcome = Outcome::kEnvironment,
+                 .subject = Subject::kMachine,
+                 .text = fmt::format("{} other process{} used the GPU when the run {}", others, others == 1 ? "" : "es",
+                                     at_start > 0 ? "began" : "ended"),
+                 .stops_judging = true};
 }
 
 std::vector<Finding> evidence_of(const std::vector<history::PastRun>& past, const history::MeasuredRun& run,

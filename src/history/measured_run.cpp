@@ -154,6 +154,7 @@ MeasuredRun run_of(std::vector<ReadFile> files) {
   run.planned = std::move(side.planned);
   run.way = std::move(side.way);
   run.suite = std::move(side.suite);
+  run.other_processes_at_end = side.other_processes_at_end;
   for (const Environment& environment : side.environments) {
     if (environment.gpu) run.other_processes = std::max(run.other_processes, environment.gpu->other_processes);
   }

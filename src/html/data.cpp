@@ -113,6 +113,9 @@ results::Json facts_of(const results::ResultFile& file) {
     add_gpu(facts, *environment.gpu);
     facts.add("SM clock in the cases", measured_clocks(file.records));
     facts.add("Clock policy", environment.clock_policy);
+    if (file.other_processes_at_end.value_or(0) > 0) {
+      facts.add("Other processes at the end", fmt::format("{} on the GPU", *file.other_processes_at_end));
+    }
   }
   facts.add("CPU", fmt::format("{}, {} cores", environment.cpu_name, environment.cpu_cores));
   facts.add("System", environment.operating_system);

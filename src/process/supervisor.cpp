@@ -101,6 +101,11 @@ void Supervisor::renew_child() {
   renewal_ = renewal_ + since(began);
 }
 
+void Supervisor::end_children() {
+  stop_child();
+  standby_.reset();
+}
+
 void Supervisor::prepare_child() {
   if (!standby_) standby_ = std::make_unique<Child>(options_);
 }

@@ -200,6 +200,7 @@ void check_resumable(const std::string& path, const ResultFile& earlier, const E
 ResultWriter::ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval)
     : lock_{std::move(lock)}, file_{std::move(start)}, interval_{interval}, starts_afresh_{file_.records.empty()} {
   file_.interrupted = false;
+  file_.other_processes_at_end = std::nullopt;
 }
 
 ResultWriter::ResultWriter(std::string path, ResultFile start, std::chrono::nanoseconds interval)

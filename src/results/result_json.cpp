@@ -66,6 +66,7 @@ Json run_to_json(const ResultFile& file) {
   json["environment"] = environment_to_json(file.environment);
   json["options"] = to_value(file.options, "context.tbench.options");
   if (file.interrupted) json["interrupted"] = true;
+  if (file.other_processes_at_end) json["other_processes_at_end"] = *file.other_processes_at_end;
   if (!file.plan.empty()) json["plan"] = file.plan;
   return json;
 }
@@ -77,6 +78,7 @@ void read_run(FieldReader& in, ResultFile& file) {
   std::optional<bool> interrupted;
   in.field("interrupted", interrupted);
   file.interrupted = interrupted.value_or(false);
+  in.field("other_processes_at_end", file.other_processes_at_end);
   std::optional<std::vector<std::string>> plan;
   in.field("plan", plan);
   file.plan = std::move(plan).value_or(std::vector<std::string>{});

@@ -241,11 +241,13 @@ TEST(Merge, SeveralGpusOfAKindAreNoneInParticular) {
   files[1].file.environment.gpu->uuid = "GPU-1";
   files[1].file.environment.date = "2026-01-01T00:00:00Z";
   files[2].file.environment.gpu->other_processes = 2;
+  files[1].file.other_processes_at_end = 1;
   files[2].file.options["context.node"] = "n3";
   files[0].file.options["context.node"] = "n1";
   const ResultFile merged = merge(std::move(files)).file;
   EXPECT_EQ(merged.environment.gpu->uuid, "");
   EXPECT_EQ(merged.environment.gpu->other_processes, 2);
+  EXPECT_EQ(merged.other_processes_at_end, 1);
   EXPECT_EQ(merged.environment.date, "2026-01-01T00:00:00Z");
   EXPECT_EQ(merged.options.at("merged_gpus"), "GPU-00000000-0000-0000-0000-000000000000, GPU-1");
   EXPECT_EQ(merged.options.at("context.node"), "n1, n3");

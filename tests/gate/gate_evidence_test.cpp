@@ -350,7 +350,16 @@ TEST(TableOfNights, OtherProcessesOnTheGpuJudgeNothing) {
   const GateReport report = judge_night(healthy_nights(), run);
   expect_row(report, {Headline::kReview, Outcome::kEnvironment, 4, false});
   EXPECT_EQ(baseline_of(report), 0U);
-  EXPECT_THAT(text_of(report, Subject::kMachine), HasSubstr("2 other processes used the GPU"));
+  EXPECT_THAT(text_of(report, Subject::kMachine), HasSubstr("2 other processes used the GPU when the run began"));
+}
+
+TEST(TableOfNights, AnotherProcessOnTheGpuAtTheEndJudgesNothing) {
+  history::MeasuredRun run = tonight();
+  run.other_processes_at_end = 1;
+  const GateReport report = judge_night(healthy_nights(), run);
+  expect_row(report, {Headline::kReview, Outcome::kEnvironment, 4, false});
+  EXPECT_EQ(baseline_of(report), 0U);
+  EXPECT_THAT(text_of(report, Subject::kMachine), HasSubstr("1 other process used the GPU when the run ended"));
 }
 
 TEST(TableOfNights, ThreeProcessesWhereFiveWereAreEnoughAndTwoAreNot) {

@@ -92,6 +92,16 @@ TEST_F(SupervisorTest, APreparedChildIsTheOneThatARenewedRequestGets) {
   EXPECT_NE(result_of("identity"), second) << "it was prepared once";
 }
 
+TEST_F(SupervisorTest, EndsAllChildrenAndStartsANewOneForTheNextRequest) {
+  const std::set<pid_t> before = children();
+  static_cast<void>(result_of("echo:first"));
+  supervisor_.prepare_child();
+  EXPECT_EQ(children().size(), before.size() + 2);
+  supervisor_.end_children();
+  EXPECT_EQ(children(), before);
+  EXPECT_EQ(result_of("echo:second"), "second");
+}
+
 TEST_F(SupervisorTest, APreparedChildThatHasEndedIsReplaced) {
   const std::set<pid_t> before = children();
   static_cast<void>(result_of("echo:first"));

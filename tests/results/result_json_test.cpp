@@ -122,6 +122,15 @@ TEST(ResultJson, ThePlanSurvivesAndIsLeftOutWhereItIsNotKnown) {
   EXPECT_EQ(header_from_json(header_to_json(file), "line 1").plan, file.plan);
 }
 
+TEST(ResultJson, OtherProcessesAtTheEndSurviveAndAreLeftOutWhereTheyAreNotKnown) {
+  ResultFile file = support::golden_file();
+  EXPECT_FALSE(result_file_to_json(file).at("context").at("tbench").contains("other_processes_at_end"));
+  for (const std::int64_t count : {0, 2}) {
+    file.other_processes_at_end = count;
+    EXPECT_EQ(result_file_from_json(result_file_to_json(file)).other_processes_at_end, count);
+  }
+}
+
 TEST(ResultJson, ContextHasGoogleBenchmarksFieldsAndNoHostName) {
   const Json context = result_file_to_json(support::golden_file()).at("context");
   for (const char* key : {"date", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "caches", "load_avg",

@@ -47,10 +47,11 @@ struct ComparisonSide {
   std::vector<PlainContext> contexts;                       // of the files that are plain Google Benchmark JSON
   std::vector<results::MeasuredCase> cases;                 // in the order in which they first appear
   std::vector<std::string> warnings;
-  std::vector<std::string> shared_gpus;  // of the warnings, those of other processes on a GPU
-  std::string planted;                   // CASE:SHARE of an injected slowdown (--tb_plant); empty: none
-  results::RunFlags run;                 // of the first file
-  bool was_interrupted{};                // one of the files says so, or its run was killed
+  std::vector<std::string> shared_gpus;                  // of the warnings, those of other processes on a GPU
+  std::string planted;                                   // CASE:SHARE of an injected slowdown (--tb_plant); empty: none
+  results::RunFlags run;                                 // of the first file
+  std::optional<std::int64_t> other_processes_at_end{};  // maximum number on the GPU at the end of a file
+  bool was_interrupted{};                                // one of the files says so, or its run was killed
   /// The number of processes in which each case was to be measured, by key. Empty for files without a plan.
   std::map<std::string, std::size_t> planned{};
   std::string way{};    // the settings of the measurement: `min_time_s 0.5, samples 60`; of the first file

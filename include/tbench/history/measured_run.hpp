@@ -37,8 +37,9 @@ struct MeasuredRun {
   bool was_interrupted{};
   std::map<std::string, std::size_t> planned{};
   std::string way{};
-  std::string suite{};                            // suite of the first file; empty if not recorded
-  std::optional<std::int64_t> other_processes{};  // maximum number on the GPU at the start of a file
+  std::string suite{};                                   // suite of the first file; empty if not recorded
+  std::optional<std::int64_t> other_processes{};         // maximum number on the GPU at the start of a file
+  std::optional<std::int64_t> other_processes_at_end{};  // maximum number on the GPU at the end of a file
 };
 
 /// Refuses a run with an injected slowdown, which does not belong in a history.

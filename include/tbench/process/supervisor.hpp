@@ -91,6 +91,9 @@ class Supervisor {
   /// Gives the next request a child that has taken none before. Ends one that has, as the destructor does.
   void renew_child();
 
+  /// Ends all children, as the destructor does. The next request starts a new one.
+  void end_children();
+
   /// Starts the child that renew_child() will need: it loads its libraries, and waits until it is needed. Does nothing
   /// where there is one already.
   void prepare_child();

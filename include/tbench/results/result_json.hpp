@@ -35,6 +35,9 @@ struct ResultFile {
   HostFacts host;
   std::map<std::string, std::string> options;  // of the command: suite, filter, seed ...
   bool interrupted{};                          // by the user, before the last selected case
+  /// Number of other compute processes on the GPU when the run ended. Absent on a CPU, if the driver does not report
+  /// them, if the cases ran in the program's own process, if the run was killed, and in older files.
+  std::optional<std::int64_t> other_processes_at_end{};
   /// Names of the cases that the run is to measure, each in every one of its processes; in the file before the first
   /// case runs. Empty: not known, in files of before it was written.
   std::vector<std::string> plan{};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ class ResultWriter {
   /// Starts a run. The files on the disk stay before the first `add` or `finish`.
   /// @param lock      lock of the file; begins before its present content is read (load_for_resume)
   /// @param start     header of the file, and the records to keep: all of load_for_resume; with none, the run starts
-  ///                  afresh, and a file and a journal at its path are replaced. `interrupted` is ignored.
+  ///                  afresh, and a file and a journal at its path are replaced. What it says of
+  ///                  the end of an earlier run is ignored (`interrupted`, `other_processes_at_end`).
   /// @param interval  shortest time between two rewrites of the file
   ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);
   /// Starts a run like the other constructor, and takes the lock itself.
@@ -53,6 +55,8 @@ class ResultWriter {
   void add(Record record);
   /// Notes in the file that the user stopped the run.
   void set_interrupted() { file_.interrupted = true; }
+  /// Notes in the file how many other compute processes used the GPU when the run ended; nullopt if that is unknown.
+  void set_other_processes_at_end(std::optional<std::int64_t> count) { file_.other_processes_at_end = count; }
   /// Rewrites the file and removes the journal.
   /// @throws  WriteError  the journal then stays
   void finish();

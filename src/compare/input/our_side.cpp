@@ -45,6 +45,15 @@ std::string way_of(const std::map<std::string, std::string>& options) {
   return join(parts, ", ");
 }
 
+/// Adds a warning if other processes were on the GPU when the run of `path` began or ended.
+void warn_of_shared_gpu(ComparisonSide& side, const std::string& path, std::optional<std::int64_t> others,
+                        const char* when) {
+  if (others.value_or(0) == 0) return;
+  side.shared_gpus.push_back(fmt::format("'{}': {} other process{} on the GPU when it {}", path, *others,
+                                         *others == 1 ? " was" : "es were", when));
+  side.warnings.push_back(side.shared_gpus.back());
+}
+
 }  // namespace
 
 ComparisonSide our_side(const std::string& path, const results::ResultFile& header,
@@ -57,12 +66,9 @@ ComparisonSide our_side(const std::string& path, const results::ResultFile& head
     side.planted = plant->second;
     side.warnings.push_back(fmt::format("'{}': a slowdown was planted: {}", path, side.planted));
   }
-  if (header.environment.gpu && header.environment.gpu->other_processes.value_or(0) > 0) {
-    const std::int64_t others = *header.environment.gpu->other_processes;
-    side.shared_gpus.push_back(fmt::format("'{}': {} other process{} on the GPU when it began", path, others,
-                                           others == 1 ? " was" : "es were"));
-    side.warnings.push_back(side.shared_gpus.back());
-  }
+  side.other_processes_at_end = header.other_processes_at_end;
+  if (header.environment.gpu) warn_of_shared_gpu(side, path, header.environment.gpu->other_processes, "began");
+  warn_of_shared_gpu(side, path, header.other_processes_at_end, "ended");
   if (header.interrupted) side.warnings.push_back(fmt::format("'{}': the run was interrupted", path));
   side.was_interrupted = header.interrupted;
   side.planned = planned_by(header);

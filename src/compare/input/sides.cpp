@@ -183,6 +183,7 @@ ComparisonSide merged(std::vector<ComparisonSide> sides) {
     std::ranges::move(side.warnings, std::back_inserter(all.warnings));
     std::ranges::move(side.shared_gpus, std::back_inserter(all.shared_gpus));
     if (all.planted.empty()) all.planted = std::move(side.planted);
+    all.other_processes_at_end = std::max(all.other_processes_at_end, side.other_processes_at_end);
     all.was_interrupted = all.was_interrupted || side.was_interrupted;
     for (const auto& [key, processes] : side.planned) all.planned[key] += processes;
     add_cases(all, index, std::move(side.cases));

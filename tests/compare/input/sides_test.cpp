@@ -96,6 +96,22 @@ TEST_F(ComparedFile, RepetitionsOfSeveralProcessesAreReplicates) {
   EXPECT_EQ(replicates_in(read_side(path_)), 6U);
 }
 
+TEST_F(ComparedFile, WarnsOfOtherProcessesOnTheGpuAtItsBeginningAndItsEnd) {
+  results::ResultFile file = support::golden_file();
+  file.interrupted = false;
+  file.options["processes"] = "2";
+  file.environment.gpu->other_processes = 2;
+  file.other_processes_at_end = 1;
+  results::write_result_file(path_, file);
+  const ComparisonSide run = read_side(path_);
+  EXPECT_THAT(run.shared_gpus, ElementsAre(HasSubstr("2 other processes were on the GPU when it began"),
+                                           HasSubstr("1 other process was on the GPU when it ended")));
+  EXPECT_EQ(run.warnings, run.shared_gpus);
+  file.other_processes_at_end = 0;
+  results::write_result_file(path_, file);
+  EXPECT_EQ(merged({read_side(path_), run}).other_processes_at_end, 1);
+}
+
 TEST_F(ComparedFile, KnowsThePlanAndTheWayOfMeasuring) {
   results::ResultFile file = support::golden_file();
   file.options = {{"processes", "2"}, {"min_time_s", "0.5"}, {"seed", "1"}, {"samples", "60"}, {"suite", "standard"}};
