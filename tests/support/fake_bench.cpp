@@ -93,11 +93,13 @@ int run(const std::vector<std::string>& arguments) {
   bool lists = false;
   std::int64_t processes = 1;
   std::optional<Shard> shard;
+  ResultFile file;
   for (const std::string& argument : arguments) {
     const std::string value = argument.substr(argument.find('=') + 1);
     if (argument.starts_with("--benchmark_filter=")) filter = std::regex{value, std::regex::extended};
     if (argument.starts_with("--benchmark_out=")) out = value;
     if (argument.starts_with("--tb_plant=")) plant = value;
+    if (argument.starts_with("--tb_seed=")) file.options["seed"] = value;
     if (argument.starts_with("--tb_processes=")) processes = std::stoll(value);
     if (argument.starts_with("--tb_shard=")) shard = parse_shard(value).value();
     if (argument == "--benchmark_list_tests") lists = true;
@@ -105,7 +107,6 @@ int run(const std::vector<std::string>& arguments) {
   std::vector<CaseId> cases = all_cases();
   std::erase_if(cases, [&](const CaseId& id) { return !std::regex_search(id.name(), filter); });
   std::erase_if(cases, [&](const CaseId& id) { return matches("FAKE_WITHOUT", id.name()); });
-  ResultFile file;
   if (shard) {
     file.options["shard"] = to_string(*shard);
     file.options["shared_cases"] =

@@ -124,9 +124,17 @@ TEST_F(TbenchGate, NightAfterNight) {
   EXPECT_THAT(regressed.out, AllOf(HasSubstr("REGRESSED  Model/size:2.7B"), HasSubstr("2026-01-11 (night9)"),
                                    HasSubstr("\nFAILED: 1 REGRESSED, 7 SAME. Not kept.\n")));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_.file("confirm")}, {}), 24);
-  const results::Json confirmed =
-      results::Json::parse(results::read_whole_file(folder_.file("confirm/good_1_new_1.json")));
-  EXPECT_EQ(confirmed.at("benchmarks").size(), 1U) << "suspects only";
+  const auto confirmed = [&](const std::string& file) {
+    return results::Json::parse(results::read_whole_file(folder_.file("confirm/" + file)));
+  };
+  EXPECT_EQ(confirmed("good_1_new_1.json").at("benchmarks").size(), 1U) << "suspects only";
+  const auto seed = [&](const std::string& file) {
+    return confirmed(file).at("context").at("tbench").at("options").value("seed", "");
+  };
+  EXPECT_EQ(seed("good_3_new_1.json"), "") << "the first half repeats the night's own operands";
+  EXPECT_EQ(seed("good_4_new_1.json"), "1004") << "the second half verifies others";
+  EXPECT_EQ(seed("good_4_base_2.json"), "1004") << "the builds of a block have the same";
+  EXPECT_EQ(seed("good_6_new_2.json"), "1006");
 
   const std::string before = results::read_whole_file(db_);
   const support::ChildResult again = gate(files);

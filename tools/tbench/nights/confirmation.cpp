@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -33,15 +34,19 @@ int run_command(const std::string& command, const std::vector<std::string>& argu
   return process::run_bound(words, {.out = STDERR_FILENO, .err = STDERR_FILENO});
 }
 
-/// One process; a run without cases if it left no results, but not the first time.
+/// Runs a build in one process. A run that leaves no results counts as one without cases, but not the first time.
 class Runner {
  public:
   Runner(std::string command, std::string filter) : command_{std::move(command)}, filter_{std::move(filter)} {}
 
-  ComparisonSide operator()(const std::string& path) {
+  /// @param seed  seed of weights and inputs, unless the command sets its own; nullopt for the program's default
+  ComparisonSide operator()(const std::string& path, std::optional<std::size_t> seed = std::nullopt) {
     results::refuse_locked(path, "--confirm-dir");
     std::filesystem::remove(path);
-    const int status = run_command(command_, {"--benchmark_filter=" + filter_, "--benchmark_out=" + path});
+    std::vector<std::string> arguments{"--benchmark_filter=" + filter_, "--benchmark_out=" + path};
+    if (seed && command_.find("--tb_seed") == std::string::npos)
+      arguments.push_back(fmt::format("--tb_seed={}", *seed));
+    const int status = run_command(command_, arguments);
     if (!std::filesystem::exists(path)) {
       const std::string problem = fmt::format("'{}' ended with status {} and wrote no results", command_, status);
       if (!has_run_) throw UsageError{problem + "; give a command that takes the flags of transformer_bench"};
@@ -57,6 +62,15 @@ class Runner {
   std::string filter_;
   bool has_run_{};
 };
+
+/// Returns the seed of a block. The second half of the blocks have other weights and inputs, each block its own, for a
+/// tolerance may reject the right result of one seed, and a wrong kernel may pass with it.
+/// @param block  number of the block, from 1
+std::optional<std::size_t> seed_of(std::size_t block, std::size_t count) {
+  constexpr std::size_t kFirstOtherSeed = 1000;
+  if (2 * block <= count) return std::nullopt;
+  return kFirstOtherSeed + block;
+}
 
 }  // namespace
 
@@ -75,10 +89,11 @@ gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolde
       fmt::print(stderr, "running {} case{} again, {}: {} of {}\n", names.size(), names.size() == 1 ? "" : "s", label,
                  i, count);
       ConfirmationBlock& block = blocks.emplace_back();
-      block.base.push_back(run_base(path("base", 1)));
-      block.next.push_back(run_next(path("new", 1)));
-      block.next.push_back(run_next(path("new", 2)));
-      block.base.push_back(run_base(path("base", 2)));
+      const std::optional<std::size_t> seed = seed_of(i, count);
+      block.base.push_back(run_base(path("base", 1), seed));
+      block.next.push_back(run_next(path("new", 1), seed));
+      block.next.push_back(run_next(path("new", 2), seed));
+      block.base.push_back(run_base(path("base", 2), seed));
     }
     return blocks;
   };
