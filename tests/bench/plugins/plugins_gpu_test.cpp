@@ -10,6 +10,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 
 #include "plugin_program.hpp"
 #include "tests/support/long_tests.hpp"
@@ -42,6 +43,9 @@ class PluginsOnGpu : public PluginProgram {
   }
 };
 
+/// Tests that compare times: they need a GPU that nobody else uses.
+using PluginTimesOnGpu = PluginsOnGpu;
+
 TEST_F(PluginsOnGpu, CheatsAreIncorrectAndHonestOnesAreNot) {
   std::vector<std::string> flags{"--tb_suite=standard", kOneSum};
   for (const char* name : kHonest) flags.push_back(flag(name));
@@ -53,7 +57,7 @@ TEST_F(PluginsOnGpu, CheatsAreIncorrectAndHonestOnesAreNot) {
     EXPECT_EQ(entries.at(impl).at("tbench").at("status"), "incorrect") << impl;
   }
   for (const char* impl : kHonest) {
-    EXPECT_EQ(entries.at(impl).at("tbench").at("status"), "ok") << impl << entries.at(impl);
+    EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl << entries.at(impl);
   }
 }
 
@@ -136,7 +140,7 @@ double ratio_of(const MediansByShape& medians, const std::string& plugin, const 
   return std::exp(logarithms / static_cast<double>(medians.size()));
 }
 
-TEST_F(PluginsOnGpu, OurOwnKernelsTakeAsLongAsAPlugin) {
+TEST_F(PluginTimesOnGpu, OurOwnKernelsTakeAsLongAsAPlugin) {
   // Five shapes of 100 us and more, each in three processes that both take their turns in.
   const CommandResult result = run_on_gpu({"--tb_suite=standard", "--tb_processes=3", flag("flash_plugin"),
                                            "--tb_axis=Attention.seq_len=8192,16384", kLongAttention + "(_plugin)?$"});
@@ -147,7 +151,7 @@ TEST_F(PluginsOnGpu, OurOwnKernelsTakeAsLongAsAPlugin) {
   EXPECT_LE(ratio_of(medians, "flash_plugin", "flash"), 1.01);
 }
 
-TEST_F(PluginsOnGpu, TheChecksCostLittleWallTime) {
+TEST_F(PluginTimesOnGpu, TheChecksCostLittleWallTime) {
   const auto seconds = [&](std::vector<std::string> flags) {
     const auto begin = std::chrono::steady_clock::now();
     flags.insert(flags.begin(), "--tb_suite=standard");
@@ -163,13 +167,16 @@ TEST_F(PluginsOnGpu, TheChecksCostLittleWallTime) {
       return seconds(all);
     };
     static_cast<void>(with(built_in));  // loads files
-    std::vector<double> ratios;
-    for (int i = 0; i < 3; ++i) {
-      const double of_built_in = with(built_in);
-      ratios.push_back(with(plugin) / of_built_in);
-      std::cout << plugin << ": " << ratios.back() << " of " << of_built_in << " s\n";
+    // The fastest run of either side: the host delays runs, and hastens none.
+    const int rounds = support::are_tests_long() ? 5 : 2;
+    double of_built_in = std::numeric_limits<double>::infinity();
+    double of_plugin = of_built_in;
+    for (int i = 0; i < rounds; ++i) {
+      of_built_in = std::min(of_built_in, with(built_in));
+      of_plugin = std::min(of_plugin, with(plugin));
     }
-    EXPECT_LE(median(ratios), most) << plugin;
+    std::cout << plugin << ": " << of_plugin << " s, " << built_in << ": " << of_built_in << " s\n";
+    EXPECT_LE(of_plugin / of_built_in, most) << plugin;
   };
   compare({flag("flash_plugin"), "--tb_axis=Attention.seq_len=8192,16384"}, kLongAttention + "$",
           kLongAttention + "_plugin$", 1.15);
