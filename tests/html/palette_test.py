@@ -86,7 +86,7 @@ def themes(css):
 
 
 def known_slots(source):
-    return {name: int(slot) for name, slot in re.findall(r'\{"(\w+)", (\d)\}', (source / "src/html/palette.cpp").read_text())}
+    return {name: int(slot) for name, slot in re.findall(r'\{"(\w+)", (\d)\}', (source / "src/html/charts/palette.cpp").read_text())}
 
 
 def keys(source):

@@ -54,9 +54,11 @@ class Cells(unittest.TestCase):
                 moving.append(is_flagged(records))
             elif spread < QUIET:
                 quiet.append(is_flagged(records))
-        self.assertEqual((len(moving), len(quiet)), (38, 20))
-        self.assertGreaterEqual(sum(moving), 36)
-        self.assertLessEqual(sum(quiet), 1)
+        # Results that are added later add cells.
+        self.assertGreaterEqual(len(moving), 38)
+        self.assertGreaterEqual(len(quiet), 20)
+        self.assertGreaterEqual(sum(moving) / len(moving), 36 / 38)
+        self.assertLessEqual(sum(quiet) / len(quiet), 1 / 20)
 
 
 if __name__ == "__main__":
