@@ -13,6 +13,7 @@
 #include "tbench/kernels/attention.hpp"
 #include "tbench/kernels/attention_measurements.hpp"
 #include "tbench/render/number_format.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -21,8 +22,13 @@ constexpr std::string_view kHere = "here";
 constexpr std::size_t kMaxColumns = 100;
 constexpr std::size_t kLabelColumns = 13;
 
+struct KnownDevice {
+  std::string_view choice;  // of --tb_explain
+  ExplainedDevice device;
+};
+
 /// Returns the devices with their SMs and shared memory per CTA (datasheets and CUDA C++ Programming Guide).
-const std::array<ExplainedDevice, 3>& known_devices() {
+const std::array<KnownDevice, 3>& known_devices() {
   const auto device = [](const char* name, int major, int num_sms, std::size_t shared_kib) {
     return ExplainedDevice{.name = name,
                            .limits = {.compute_capability_major = major,
@@ -30,7 +36,9 @@ const std::array<ExplainedDevice, 3>& known_devices() {
                                       .multiprocessors = num_sms,
                                       .shared_bytes_per_block = shared_kib * 1024}};
   };
-  static const std::array known{device("A100", 8, 108, 163), device("H100", 9, 132, 227), device("H200", 9, 132, 227)};
+  static const std::array known{KnownDevice{"a100", device("A100", 8, 108, 163)},
+                                KnownDevice{"h100", device("H100", 9, 132, 227)},
+                                KnownDevice{"h200", device("H200", 9, 132, 227)}};
   return known;
 }
 
@@ -41,34 +49,15 @@ ExplainedDevice current_device() {
   const std::string model = cuda::gpu_facts(nullptr).name;
   const auto& known = known_devices();
   const auto measured = std::ranges::find_if(
-      known, [&](const ExplainedDevice& device) { return model.find(device.name) != std::string::npos; });
-  return {.name = measured == known.end() ? model : measured->name, .limits = kernels::current_device_limits()};
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
+      known, [&](const KnownDevice& one) { return model.find(one.device.name) != std::string::npos; });
+  return {.name = measured == known.end() ? model : measured->device.name, .limits = kernels::current_device_limits()};
 }
 
 /// Formats a line "  label      text"; a text that is too long continues on lines below it.
 std::string line(std::string_view label, const std::string& text) {
-  std::string all = fmt::format("  {:<{}}", label, kLabelColumns - 2);
-  std::size_t column = kLabelColumns;
-  bool is_first = true;
-  for (const std::string& word : split(text, ' ')) {
-    if (!is_first && column + 1 + word.size() > kMaxColumns) {
-      all += '\n' + std::string(kLabelColumns, ' ');
-      column = kLabelColumns;
-    } else if (!is_first) {
-      all += ' ';
-      ++column;
-    }
-    all += word;
-    column += word.size();
-    is_first = false;
-  }
-  return all + '\n';
+  std::vector<std::string> lines;
+  render::add_wrapped(lines, fmt::format("  {:<{}}", label, kLabelColumns - 2), text, kLabelColumns, kMaxColumns);
+  return join(lines, "\n") + '\n';
 }
 
 /// The attention of a case that this project's kernels compute.
@@ -163,9 +152,8 @@ std::string lines_of(const OwnAttention& own, const ExplainedDevice& device) {
 ExplainedDevice explained_device(std::string_view name) {
   if (name == kHere) return current_device();
   const auto& known = known_devices();
-  const auto found =
-      std::ranges::find_if(known, [&](const ExplainedDevice& device) { return lower(device.name) == name; });
-  if (found != known.end()) return *found;
+  const auto found = std::ranges::find(known, name, &KnownDevice::choice);
+  if (found != known.end()) return found->device;
   throw UsageError{fmt::format("--tb_explain: '{}' is no device (here, a100, h100, h200). Give one of them.", name)};
 }
 

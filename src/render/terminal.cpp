@@ -11,7 +11,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::render {
@@ -133,6 +136,22 @@ std::string one_line(std::string_view text) {
 std::string without_trailing_spaces(std::string line) {
   line.resize(line.find_last_not_of(' ') + 1);
   return line;
+}
+
+void add_wrapped(std::vector<std::string>& lines, std::string begin, std::string_view text, std::size_t indent,
+                 std::size_t width) {
+  std::string line = std::move(begin);
+  bool is_begin = true;
+  for (const std::string& word : split(text, ' ')) {
+    if (!is_begin && line.size() + 1 + word.size() > width) {
+      lines.push_back(line);
+      line = std::string(indent, ' ');
+      is_begin = true;
+    }
+    line += is_begin ? word : " " + word;
+    is_begin = false;
+  }
+  lines.push_back(std::move(line));
 }
 
 std::optional<std::size_t> terminal_width(int descriptor) {

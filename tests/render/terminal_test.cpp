@@ -1,6 +1,7 @@
 #include "tbench/render/terminal.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "support/child_process.hpp"
 
@@ -33,6 +35,15 @@ TEST(Fit, ShortensWithAnEllipsis) {
   EXPECT_EQ(fit("abcdef", 0), "");
   EXPECT_EQ(fit("中文中文", 6), "中文…") << "half a character is left out";
   EXPECT_EQ(fit("µµµµ", 3), "µµ…");
+}
+
+TEST(AddWrapped, BreaksBetweenWordsAndNeverInOne) {
+  std::vector<std::string> lines{"before"};
+  add_wrapped(lines, "label  ", "one two three", 2, 12);
+  EXPECT_THAT(lines, testing::ElementsAre("before", "label  one", "  two three"));
+  lines.clear();
+  add_wrapped(lines, "", "a-word-of-its-own b", 1, 4);
+  EXPECT_THAT(lines, testing::ElementsAre("a-word-of-its-own", " b"));
 }
 
 TEST(Pad, FillsTheOtherSide) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tbench/core/units.hpp"
 
@@ -39,6 +40,11 @@ enum class Align { kLeft, kRight };
 [[nodiscard]] std::string one_line(std::string_view text);
 
 [[nodiscard]] std::string without_trailing_spaces(std::string line);
+
+/// Appends `text` to `lines`, wrapped between words. The first line begins with `begin`, the next lines with `indent`
+/// spaces. A line has at most `width` bytes, unless a single word is longer.
+void add_wrapped(std::vector<std::string>& lines, std::string begin, std::string_view text, std::size_t indent,
+                 std::size_t width);
 
 /// Returns the number of columns of a file descriptor's terminal, or nullopt if it is not a terminal (a pipe, a file).
 [[nodiscard]] std::optional<std::size_t> terminal_width(int descriptor);

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "compare/output/words.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/case_values.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -20,21 +22,6 @@ using Texts = std::vector<std::string>;
 
 constexpr std::size_t kCountWidth = 5;
 constexpr std::size_t kOutcomeWidth = 14;
-
-/// Adds `words`, wrapped between words; lines after the first are indented.
-void add_wrapped(Texts& lines, std::string line, const Texts& words, std::size_t indent, std::size_t width) {
-  bool is_begin = true;
-  for (const std::string& word : words) {
-    if (!is_begin && line.size() + 1 + word.size() > width) {
-      lines.push_back(line);
-      line = std::string(indent, ' ');
-      is_begin = true;
-    }
-    line += is_begin ? word : " " + word;
-    is_begin = false;
-  }
-  lines.push_back(line);
-}
 
 /// Returns the noun for a case among others of its outcome: singular and plural.
 std::pair<const char*, const char*> kind_of(const Case& c) {
@@ -153,7 +140,7 @@ std::string chance_line(const Comparison& comparison) {
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   constexpr std::size_t kIndent = 2;
   Texts lines;
-  add_wrapped(lines, "", split(text, ' '), kIndent, width);
+  render::add_wrapped(lines, "", text, kIndent, width);
   return lines;
 }
 
@@ -166,8 +153,8 @@ std::vector<std::string> count_lines(const Comparison& comparison, std::size_t w
   for (const auto& [outcome, cases] : by_outcome) {
     const std::string line = fmt::format("{:>{}} {:<{}}", cases.size(), kCountWidth, to_string(outcome), kOutcomeWidth);
     const std::string details = outcome == Outcome::kNotJudged ? reasons_of(cases) : kinds_of(cases);
-    add_wrapped(lines, line, split(details, ' '), line.size(), width);
-    while (lines.back().ends_with(' ')) lines.back().pop_back();
+    render::add_wrapped(lines, line, details, line.size(), width);
+    lines.back() = render::without_trailing_spaces(std::move(lines.back()));
   }
   Texts said{host_line(comparison), chance_line(comparison)};
   const auto add_missing = [&](const Texts& names, const char* side) {
