@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"
 #include "tbench/kernels/accumulation.hpp"
 
@@ -21,25 +22,6 @@ constexpr int kLoadingThreads = 256;
 constexpr int kTileTerms = 4096;  // 16 KiB of shared memory
 constexpr int kLevels = 22;       // enough for a lane of 2^31 / kPairwiseLanes = 2^21 terms, whose sum has level 21
 static_assert(kMaxSumTerms / kPairwiseLanes <= std::int64_t{1} << (kLevels - 1), "a lane's terms need more levels");
-
-__device__ float to_float(float x) { return x; }
-__device__ float to_float(__half x) { return __half2float(x); }
-__device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
-
-template <class Format>
-__device__ float rounded(float x);
-template <>
-__device__ float rounded<float>(float x) {
-  return x;
-}
-template <>
-__device__ float rounded<__half>(float x) {
-  return __half2float(__float2half_rn(x));
-}
-template <>
-__device__ float rounded<__nv_bfloat16>(float x) {
-  return __bfloat162float(__float2bfloat16_rn(x));
-}
 
 template <class Accumulator>
 __device__ float add(float x, float y) {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"
 #include "tbench/kernels/ceiling.hpp"
 
@@ -16,7 +17,6 @@ constexpr int kStreamTileBytes = 64;
 static_assert(kStreamGranularity == std::int64_t{kStreamMaxThreads} * kStreamTileBytes, "a tile of the largest block");
 
 constexpr int kUnroll = kStreamTileBytes / sizeof(uint4);
-constexpr int kWarp = 32;
 
 /// Returns the index of this thread's word in the tile. The words of a warp are contiguous.
 __device__ std::int64_t place_in_tile(int access) { return access * static_cast<int>(blockDim.x) + threadIdx.x; }
@@ -43,23 +43,14 @@ __global__ void __launch_bounds__(kStreamMaxThreads)
   }
 }
 
-/// Returns the warp's sum in every thread. It uses shuffles, because GPUs of compute capability 7.5 have no warp
-/// reduction instruction.
-__device__ unsigned warp_sum(unsigned value) {
-  for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(0xffffffffU, value, distance);
-  }
-  return value;
-}
-
 /// Returns the sum of the CTA's values in its first thread.
 __device__ unsigned sum_of_block(unsigned value) {
-  __shared__ unsigned of_warps[kStreamMaxThreads / kWarp];
+  __shared__ unsigned of_warps[kStreamMaxThreads / kWarpThreads];
   value = warp_sum(value);
-  if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = value;
+  if (threadIdx.x % kWarpThreads == 0) of_warps[threadIdx.x / kWarpThreads] = value;
   __syncthreads();
-  if (threadIdx.x >= kWarp) return 0;
-  return warp_sum(threadIdx.x < blockDim.x / kWarp ? of_warps[threadIdx.x] : 0U);
+  if (threadIdx.x >= kWarpThreads) return 0;
+  return warp_sum(threadIdx.x < blockDim.x / kWarpThreads ? of_warps[threadIdx.x] : 0U);
 }
 
 __global__ void __launch_bounds__(kStreamMaxThreads)
@@ -116,7 +107,7 @@ void check_bytes(std::int64_t bytes) {
 unsigned checked_tiles(std::int64_t bytes, const StreamGrid& grid) {
   check_bytes(bytes);
   const bool is_valid =
-      grid.blocks > 0 && grid.threads > 0 && grid.threads % kWarp == 0 && kStreamMaxThreads % grid.threads == 0;
+      grid.blocks > 0 && grid.threads > 0 && grid.threads % kWarpThreads == 0 && kStreamMaxThreads % grid.threads == 0;
   if (!is_valid) {
     throw std::invalid_argument{"a streaming kernel's grid of " + std::to_string(grid.blocks) + " blocks of " +
                                 std::to_string(grid.threads) + " threads: expected at least 1 of 32, 64, ... " +

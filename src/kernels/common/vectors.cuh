@@ -35,12 +35,12 @@ struct VectorWord<2> {
 template <class Element, int kWidth>
 using Word = typename VectorWord<kWidth* static_cast<int>(sizeof(Element))>::Type;
 
-__device__ __forceinline__ float to_float(float x) { return x; }
-__device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
-__device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
+__host__ __device__ __forceinline__ float to_float(float x) { return x; }
+__host__ __device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
+__host__ __device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
 template <class Element>
-__device__ __forceinline__ Element from_float(float x) {
+__host__ __device__ __forceinline__ Element from_float(float x) {
   if constexpr (sizeof(Element) == sizeof(float)) {
     return x;
   } else {
@@ -105,7 +105,9 @@ __device__ __forceinline__ void opaque(uint4& word) {
   opaque(word.w);
 }
 
-__device__ __forceinline__ float warp_sum(float value) {
+/// Returns the sum over the warp in each of its threads.
+template <class Number>
+__device__ __forceinline__ Number warp_sum(Number value) {
 #pragma unroll
   for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, distance);

@@ -1,36 +1,15 @@
-// Element types of operands and outputs, with their conversions and dispatch.
+// Element types of operands and outputs: dispatch, and the conversions that vectors.cuh lacks.
 #pragma once
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_fp8.h>
 
 #include <cstdint>
 
+#include "kernels/common/vectors.cuh"
 #include "tbench/kernels/launch_check.hpp"
 
 namespace tbench::kernels {
 
-template <class T>
-__host__ __device__ T from_float(float value) {
-  return static_cast<T>(value);
-}
-template <>
-__host__ __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float value) {
-  return __float2bfloat16_rn(value);
-}
-template <>
-__host__ __device__ inline __half from_float<__half>(float value) {
-  return __float2half_rn(value);
-}
-template <>
-__host__ __device__ inline __nv_fp8_e4m3 from_float<__nv_fp8_e4m3>(float value) {
-  return __nv_fp8_e4m3{value};  // saturates
-}
-
-__host__ __device__ inline float to_float(float value) { return value; }
-__host__ __device__ inline float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
-__host__ __device__ inline float to_float(__half value) { return __half2float(value); }
 __host__ __device__ inline float to_float(__nv_fp8_e4m3 value) { return static_cast<float>(value); }
 __host__ __device__ inline float to_float(std::int64_t value) { return static_cast<float>(value); }
 

@@ -11,7 +11,6 @@ namespace tbench::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kWarp = 32;
 constexpr std::int64_t kMaxBlocks = 2048;
 constexpr std::int64_t kQuad = 4;
 constexpr std::uint32_t kBitsPerCall = 128;  // random bits per call of philox()
@@ -71,11 +70,6 @@ __host__ __device__ void copy_element(const ScannedRows& rows, std::int64_t plac
   static_cast<T*>(rows.copies)[place] = static_cast<const T*>(rows.data)[from];
 }
 
-__device__ double warp_sum(double value) {
-  for (int distance = kWarp / 2; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffU, value, distance);
-  return value;
-}
-
 template <class T>
 __device__ void scan(const ScannedRows& rows, std::uint64_t key, bool& finite) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -87,15 +81,15 @@ __device__ void scan(const ScannedRows& rows, std::uint64_t key, bool& finite) {
   }
   if (rows.digests == nullptr) return;
   // A warp computes the digest of a row, or a single thread if the row has fewer elements than a warp has threads.
-  if (rows.columns < kWarp) {
+  if (rows.columns < kWarpThreads) {
     for (std::int64_t row = first; row < rows.rows; row += threads) {
       rows.digests[row] = digest_part<T>(rows, row, key, 0, 1);
     }
     return;
   }
-  for (std::int64_t row = first / kWarp; row < rows.rows; row += threads / kWarp) {
-    const double sum = warp_sum(digest_part<T>(rows, row, key, threadIdx.x % kWarp, kWarp));
-    if (threadIdx.x % kWarp == 0) rows.digests[row] = sum;
+  for (std::int64_t row = first / kWarpThreads; row < rows.rows; row += threads / kWarpThreads) {
+    const double sum = warp_sum(digest_part<T>(rows, row, key, threadIdx.x % kWarpThreads, kWarpThreads));
+    if (threadIdx.x % kWarpThreads == 0) rows.digests[row] = sum;
   }
 }
 
