@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "tbench/core/text.hpp"
+#include "tbench/model/plugins.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -86,12 +87,11 @@ CLI::Validator key_value() {
 CLI::Validator plugin_file() {
   return validator([](std::string& text) -> std::string {
     constexpr const char* kRemedy = "make one as examples/plugin/README.md says";
-    const std::size_t function = text.find(".py:");
-    const std::string file = function == std::string::npos ? text : text.substr(0, function + 3);
+    const std::string file = model::file_of_plugin(text);
     if (text.ends_with(".py") || text.ends_with(".py:")) {
       return fmt::format("'{}' names no function: give FILE.py:FUNCTION, as in attention.py:attention", text);
     }
-    if (function == std::string::npos && !text.ends_with(".so") && !text.ends_with(".pt2")) {
+    if (!model::is_python_function(text) && !text.ends_with(".so") && !text.ends_with(".pt2")) {
       return fmt::format(
           "'{}' is neither a shared library, FILE.so, nor a package, FILE.pt2, nor a function, FILE.py:FUNCTION: {}",
           text, kRemedy);

@@ -13,11 +13,10 @@ namespace tbench::bench {
 namespace {
 
 constexpr std::size_t kLongestName = 32;
-constexpr std::string_view kEnding = ".py";
 
 /// The smallest extent that a package serves without --fix, and the step of its sequence lengths, as in EXTENTS of
 /// tools/kernel_operations.py.
-constexpr std::int64_t kFewest = 2;
+constexpr std::int64_t kMinExtent = 2;
 constexpr std::int64_t kSequenceStep = 8;
 
 std::string part_of(const std::string& op) {
@@ -33,10 +32,10 @@ bool is_letter_of_name(char c) {
 std::string fixed_extents(const CaseId& id) {
   std::vector<std::string> fixed;
   for (const char* const extent : {"batch", "heads"}) {
-    if (id.int_at(extent) < kFewest) fixed.push_back(fmt::format("{}={}", extent, id.int_at(extent)));
+    if (id.int_at(extent) < kMinExtent) fixed.push_back(fmt::format("{}={}", extent, id.int_at(extent)));
   }
   const std::int64_t seq_len = id.int_at("seq_len");
-  if (seq_len % kSequenceStep != 0 || seq_len < kFewest * kSequenceStep) {
+  if (seq_len % kSequenceStep != 0 || seq_len < kMinExtent * kSequenceStep) {
     fixed.push_back(fmt::format("seq_len={}", seq_len));
   }
   fixed.push_back(fmt::format("head_dim={}", id.int_at("d_model") / id.int_at("heads")));
@@ -55,8 +54,8 @@ bool is_case_of(const model::Plugin& plugin, const CaseId& id) {
 }  // namespace
 
 PythonFunction parse_python_function(const std::string& path) {
-  const std::size_t end = path.find(".py:") + kEnding.size();
-  PythonFunction function{.file = path.substr(0, end), .function = path.substr(end + 1), .op = "attention"};
+  PythonFunction function{.file = model::file_of_plugin(path), .function = {}, .op = "attention"};
+  function.function = path.substr(function.file.size() + 1);
   const std::vector<std::string> ops = model::kernel_op_names();
   const bool is_op = function.function == "gemm" || std::ranges::find(ops, function.function) != ops.end();
   if (is_op) function.op = function.function;

@@ -18,6 +18,8 @@
 namespace tbench::model {
 namespace {
 
+constexpr std::string_view kPythonFunction = ".py:";  // file and function on either side of the colon
+
 const auto& plugin_families() {
   static const std::array families{attention_plugin_family(), gemm_plugin_family(), kernel_plugin_family()};
   return families;
@@ -80,7 +82,12 @@ Added& added_for_case(std::string_view impl, DeviceKind device) {
 
 }  // namespace
 
-bool is_python_function(std::string_view path) { return path.find(".py:") != std::string_view::npos; }
+bool is_python_function(std::string_view path) { return path.find(kPythonFunction) != std::string_view::npos; }
+
+std::string file_of_plugin(std::string_view path) {
+  const std::size_t colon = path.find(kPythonFunction) + kPythonFunction.size() - 1;
+  return std::string{is_python_function(path) ? path.substr(0, colon) : path};
+}
 
 Plugin describe_plugin(const std::string& path, DeviceKind device) {
   Plugin plugin{.path = path, .name = {}, .digest = digest_of_file(path), .parts = {}};
