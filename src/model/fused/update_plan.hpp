@@ -1,5 +1,5 @@
-// Where the weights are updated concurrently with backward's products, and with what share of the GPU: a rule from
-// measurements alone.
+// Selects the products of the backward pass that run concurrently with weight updates, and the share of the GPU that
+// the updates get. The rule rests on measurements alone.
 #pragma once
 
 #include <algorithm>

@@ -56,9 +56,10 @@ at::Tensor workspace_of(std::size_t bytes, const at::Tensor& like) {
 
 void* pointer_to(const at::Tensor& workspace) { return workspace.defined() ? workspace.data_ptr() : nullptr; }
 
+using MakePlan = kernels::AttentionPlan(const kernels::AttentionProblem&, const kernels::DeviceLimits&);
+
 /// Returns a plan, cached per thread and pass. The layers and steps of a model repeat one problem, so each pass is
 /// planned once; operands of another shape or layout replace the cached plan.
-using MakePlan = kernels::AttentionPlan(const kernels::AttentionProblem&, const kernels::DeviceLimits&);
 template <MakePlan kMakePlan>
 kernels::AttentionPlan plan_once(const kernels::AttentionProblem& problem) {
   struct Made {
@@ -67,8 +68,9 @@ kernels::AttentionPlan plan_once(const kernels::AttentionProblem& problem) {
   };
   thread_local std::optional<Made> last;
   const kernels::DeviceLimits limits = kernels::current_device_limits();
-  if (!last || last->limits != limits || !(last->plan.problem() == problem))
+  if (!last || last->limits != limits || last->plan.problem() != problem) {
     last = Made{limits, kMakePlan(problem, limits)};
+  }
   return last->plan;
 }
 

@@ -24,6 +24,15 @@ std::optional<std::uint32_t> smaller(std::optional<std::uint32_t> a, std::option
   return a ? a : b;
 }
 
+/// Returns slot `place` of each tensor; undefined tensors stay undefined.
+KeptLaunches::Tensors slot_of(const KeptLaunches::Tensors& all, std::size_t place) {
+  KeptLaunches::Tensors slot;
+  for (const at::Tensor& one : all) {
+    slot.push_back(one.defined() ? one[static_cast<std::int64_t>(place)] : at::Tensor{});
+  }
+  return slot;
+}
+
 }  // namespace
 
 std::optional<std::size_t> Reservoir::next(std::uint64_t random) {
@@ -135,13 +144,7 @@ KeptLaunches::Tensors KeptLaunches::rows(std::size_t place) const {
   return rows;
 }
 
-KeptLaunches::Tensors KeptLaunches::values(std::size_t place) const {
-  Tensors values;
-  for (const at::Tensor& all : rows_.tensors) {
-    values.push_back(all.defined() ? all[static_cast<std::int64_t>(place)] : at::Tensor{});
-  }
-  return values;
-}
+KeptLaunches::Tensors KeptLaunches::values(std::size_t place) const { return slot_of(rows_.tensors, place); }
 
 KeptLaunches::Tensors KeptLaunches::signs(std::size_t place) const {
   Tensors signs;
@@ -159,12 +162,6 @@ KeptLaunches::Tensors KeptLaunches::signs(std::size_t place) const {
   return signs;
 }
 
-KeptLaunches::Tensors KeptLaunches::digests(std::size_t place) const {
-  Tensors digests;
-  for (const at::Tensor& all : digests_.tensors) {
-    digests.push_back(all.defined() ? all[static_cast<std::int64_t>(place)] : at::Tensor{});
-  }
-  return digests;
-}
+KeptLaunches::Tensors KeptLaunches::digests(std::size_t place) const { return slot_of(digests_.tensors, place); }
 
 }  // namespace tbench::model

@@ -24,7 +24,6 @@ struct DrawnOperand {
 
 /// Returns a random number from the operating system's generator.
 /// @throws  std::system_error  if the generator fails
-/// @throws  std::system_error
 [[nodiscard]] std::uint64_t hidden_number();
 /// Returns a generator with a hidden seed.
 [[nodiscard]] std::mt19937_64 hidden_generator();

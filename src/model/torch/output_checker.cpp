@@ -81,8 +81,8 @@ void OutputChecker::draw_again(const LaunchKeys& keys) const {
   draw_a_little(operands, keys.little, device_);
 }
 
-std::string OutputChecker::name_of(const TimedLaunch& launch) const {
-  return fmt::format("timed launch {} of {}", launch.number, launches_);
+std::string OutputChecker::name_of(std::uint32_t launch) const {
+  return fmt::format("timed launch {} of {}", launch, launches_);
 }
 
 Verification OutputChecker::compared() const {
@@ -92,7 +92,7 @@ Verification OutputChecker::compared() const {
   std::size_t order = 0;
   for (const std::size_t place : hidden_order(launches.size())) {
     draw_again(launches[place].keys);
-    subject_.compare_rows({.launch = name_of(launches[place]),
+    subject_.compare_rows({.launch = name_of(launches[place].number),
                            .order = order++,
                            .group = kept_->group(place),
                            .rows = kept_->rows(place),
@@ -101,7 +101,7 @@ Verification OutputChecker::compared() const {
   }
   for (std::size_t place = 0; place < digested.size(); ++place) {
     draw_again(digested[place].keys);
-    subject_.compare_digests({.launch = name_of(digested[place]),
+    subject_.compare_digests({.launch = name_of(digested[place].number),
                               .hidden = digested[place].hidden,
                               .signs = kept_->signs(place),
                               .digests = kept_->digests(place)},
@@ -111,7 +111,7 @@ Verification OutputChecker::compared() const {
   const TimedLaunch launch = kept_->whole().value();
   draw_again(launch.keys);
   Verification whole = subject_.compare(kept_->outputs());
-  if (!whole.passed) whole.message = fmt::format("{}: {}", name_of(launch), whole.message);
+  if (!whole.passed) whole.message = fmt::format("{}: {}", name_of(launch.number), whole.message);
   return worse_of(std::move(verdict), std::move(whole));
 }
 
@@ -121,7 +121,7 @@ Verification OutputChecker::verdict() {
       .passed = false, .reference = kReference, .worst_error = kWorstErrorCap, .worst_where = "", .message = ""};
   with_out_of_memory_translated([&] {
     if (const auto bad = kept_->first_bad()) {
-      verdict.worst_where = fmt::format("timed launch {} of {}", *bad, launches_);
+      verdict.worst_where = name_of(*bad);
       verdict.message =
           verdict.worst_where +
           " left elements of its outputs that are NaN or infinite, as all are before a launch, or outputs "

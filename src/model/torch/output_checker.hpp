@@ -73,7 +73,7 @@ class OutputChecker final : public LaunchChecker {
   void draw_prepared(std::uint64_t key) const;
   void draw_again(const LaunchKeys& keys) const;
   [[nodiscard]] Verification compared() const;
-  [[nodiscard]] std::string name_of(const TimedLaunch& launch) const;
+  [[nodiscard]] std::string name_of(std::uint32_t launch) const;
 
   Subject subject_;
   DeviceKind device_;

@@ -23,7 +23,7 @@ struct GemmVerdict {
 /// Compares y with the product of the same x and w in float64; fp8 operands are multiplied by their scales. Compares
 /// all of y if that is cheap on the device. Otherwise compares complete rows and columns, evenly spaced from a first
 /// one that the seed determines; and, for every row, the sum of its elements with random signs, computed as x (w^T r).
-/// That sum reveals any element that is off by about the rms of y. Synchronises.
+/// The signed sum reveals any element that is off by about the rms of y. Synchronises.
 /// @see  Freivalds, Probabilistic machines can use less running time (1977): the product with r
 [[nodiscard]] GemmVerdict verify_gemm(const GemmOperands& operands);
 
