@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -57,7 +58,8 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
     return kExitOk;
   }
   check_page(options);
-  if (!options.list_only && !options.plugins.empty()) {
+  const bool has_functions = std::ranges::any_of(options.plugins, &model::is_python_function);
+  if (!options.list_only && has_functions) {
     const bool use_gpu = options.device != DeviceChoice::kCpu && present_gpu().has_value();
     export_functions(plugins, select_for_launch(families, options, use_gpu).cases, options);
   }

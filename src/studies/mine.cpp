@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
+#include "tbench/stats/tests.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -94,7 +94,7 @@ std::string counted(const std::map<std::string, std::size_t>& counts) {
 /// The share of the time of the fastest other implementation in the time of `mine`.
 struct Standing {
   std::size_t wins{};
-  std::vector<double> logs_of_share;
+  std::vector<double> shares;
   std::map<std::string, std::size_t> winners;   // the fastest where `mine` is not
   std::map<std::string, std::size_t> failures;  // statuses of `mine`
 };
@@ -114,7 +114,7 @@ Standing standing_of(const std::string& mine, std::span<const Contest> contests)
     if (wins) ++standing.wins;
     if (!wins && !best.first.empty()) ++standing.winners[best.first];
     if (own != contest.times.end() && !best.first.empty()) {
-      standing.logs_of_share.push_back(std::log(best.second / own->second));
+      standing.shares.push_back(best.second / own->second);
     }
   }
   return standing;
@@ -124,11 +124,8 @@ Standing standing_of(const std::string& mine, std::span<const Contest> contests)
 std::string sentence_of(const std::string& mine, std::span<const Contest> contests) {
   const Standing standing = standing_of(mine, contests);
   std::string text = fmt::format("{} is fastest in {} of {} shapes", mine, standing.wins, contests.size());
-  const std::vector<double>& logs = standing.logs_of_share;
-  if (!logs.empty()) {
-    double sum = 0;
-    for (const double log : logs) sum += log;
-    text += fmt::format("; geometric mean {:.2f} of the best", std::exp(sum / static_cast<double>(logs.size())));
+  if (!standing.shares.empty()) {
+    text += fmt::format("; geometric mean {:.2f} of the best", stats::geometric_mean(standing.shares));
   }
   if (!standing.winners.empty()) text += fmt::format(" ({})", counted(standing.winners));
   if (!standing.failures.empty()) text += fmt::format("; no time: {}", counted(standing.failures));
