@@ -95,11 +95,11 @@ class DelayedCase final : public Case {
 std::optional<InjectedDelay> parse_injected_delay(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   if (colon == 0 || colon == std::string::npos) return std::nullopt;
-  InjectedDelay planted{.name = text.substr(0, colon)};
+  InjectedDelay delay{.name = text.substr(0, colon)};
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, planted.share);
-  const bool is_share = error == std::errc{} && stop == end && planted.share > 0 && planted.share <= 1;
-  return is_share ? std::optional{std::move(planted)} : std::nullopt;
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, delay.share);
+  const bool is_share = error == std::errc{} && stop == end && delay.share > 0 && delay.share <= 1;
+  return is_share ? std::optional{std::move(delay)} : std::nullopt;
 }
 
 std::unique_ptr<Case> with_delay(std::unique_ptr<Case> subject, double share, Regime regime, measure::Timer& timer,

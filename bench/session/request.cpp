@@ -41,8 +41,8 @@ std::set<std::string> families_needing_new_process(const std::vector<Family>& fa
 void check_plant(const std::optional<InjectedDelay>& plant, const std::vector<CaseId>& cases,
                  const std::set<std::string>& fresh_families) {
   if (!plant) return;
-  const auto is_planted = [&](const CaseId& id) { return id.name() == plant->name; };
-  if (std::ranges::none_of(cases, is_planted)) {
+  const auto is_delayed = [&](const CaseId& id) { return id.name() == plant->name; };
+  if (std::ranges::none_of(cases, is_delayed)) {
     throw UsageError{fmt::format("--tb_plant: '{}' is not among the selected cases; --benchmark_list_tests lists them",
                                  plant->name)};
   }

@@ -1,4 +1,5 @@
-// The first runs of a machine have no earlier runs to be judged by: the kept build, run beside them, stands in.
+// Screens the first runs of a machine, which has no earlier runs to compare with: the kept build runs every case next
+// to them.
 #include "gate/judging_steps.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ constexpr const char* kFoundBy = "kept build";
 
 using Comparisons = std::unordered_map<std::string, compare::CaseComparison>;
 
-/// `diff` of the kept build's run and the candidate, by key.
+/// Compares the kept build's run with the candidate, as `tbench diff` does. Returns the comparisons by key.
 Comparisons compared(const compare::ComparisonSide& kept, const std::vector<CaseVerdict>& cases,
                      const Environment& environment, std::optional<double> tau) {
   compare::ComparisonSide next;
@@ -31,7 +32,7 @@ Comparisons compared(const compare::ComparisonSide& kept, const std::vector<Case
   return by_key;
 }
 
-/// The difference of ln(time) that is beyond what two processes of one build differ by; 0: it is not.
+/// Returns the difference of ln(time) if it exceeds what two processes of one build differ by, otherwise 0.
 double difference_beyond(const compare::CaseComparison& c) {
   const double difference = c.known_test ? c.known_test->difference : std::log(c.ratio.value());
   const double limit = std::log1p(c.known_test && c.known_limit ? *c.known_limit : c.threshold);
@@ -43,7 +44,8 @@ bool needs_more_memory(const compare::CaseComparison& c) {
   return peaks && compare::memory_outcome(peaks->base, peaks->next) == Outcome::kRegressed;
 }
 
-/// @return  whether the case is to be confirmed
+/// Marks a case as a regression candidate if it is slower or needs more memory than with the kept build.
+/// @return  whether the case has to be confirmed
 bool screen_case(CaseVerdict& c, const compare::CaseComparison& comparison) {
   if (c.is_suspect) return true;
   c.result.reference = comparison.base.time;
@@ -57,7 +59,7 @@ bool screen_case(CaseVerdict& c, const compare::CaseComparison& comparison) {
   return difference != 0;
 }
 
-/// A case that fails tonight, and not with the kept build.
+/// Marks a case as a regression candidate if it fails with the candidate alone.
 void screen_failure(CaseVerdict& c, const compare::CaseComparison& comparison) {
   const std::optional<Outcome> failure = failure_of(*c.measured);
   if (c.has_failed || !failure || comparison.base.status != Status::kOk) return;

@@ -144,7 +144,7 @@ struct Comparison {
   std::vector<std::string> differences;  // see differences_of()
   std::vector<std::string> warnings;
   std::vector<std::string> shared_gpus;  // sentences on files that started with other processes on their GPU
-  bool one_after_the_other{};            // the sides did not run in turns, although the times of some case were tested
+  bool one_after_the_other{};            // the sides did not alternate, although the times of some case were tested
   std::vector<CaseComparison> cases;     // cases that both sides have, in the base's order
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_next;

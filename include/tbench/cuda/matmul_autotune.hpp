@@ -65,7 +65,7 @@ enum class ProductOperands {
 /// Runs find_fastest() over algorithms of a product with the operands on which it will run. A sample consists of
 /// launches that take 100 us together and are hidden by a spin kernel; one launch before the first sample loads the
 /// kernel. Warm launches are chained between two events; cold launches have two events each and twice as many rounds.
-/// From the second round on the device rests before each sample, as before a burst's sample; after a long first round
+/// The device rests before each sample, as before a burst's sample, except in the first round. After a long first round
 /// the first rest lasts until the clock has risen again, because at the power limit another algorithm may be the
 /// fastest. The first algorithm within 1 % of the best is selected. An algorithm that cuBLASLt refuses to launch is
 /// skipped. Synchronises.
