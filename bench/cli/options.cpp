@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/model/plugins.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
@@ -291,6 +293,28 @@ void check_with_plugins(const Options& options) {
     refuse("--tb_l2=warm", "what checks a plug-in's launches goes through the L2 cache");
 }
 
+/// Whether both paths lead to one file that exists.
+bool are_one_file(const std::string& a, const std::string& b) {
+  struct stat of_a {};
+  struct stat of_b {};
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+         of_a.st_ino == of_b.st_ino;
+}
+
+/// Refuses an output that would replace an input.
+void check_outputs(const Options& options) {
+  std::vector<std::string> inputs{options.durations};
+  for (const std::string& plugin : options.plugins) inputs.push_back(model::file_of_plugin(plugin));
+  const auto check = [&](const char* flag, const std::string& output) {
+    for (const std::string& input : inputs) {
+      if (!are_one_file(input, output)) continue;
+      throw UsageError{fmt::format("{}={}: that file is an input of this run: give another name", flag, output)};
+    }
+  };
+  check("--benchmark_out", options.out);
+  check("--tb_page", options.page);
+}
+
 void check_together(const Options& options) {
   if (options.resume && options.out.empty()) {
     throw UsageError{"--tb_resume: needs --benchmark_out=FILE, the run to resume"};
@@ -302,6 +326,7 @@ void check_together(const Options& options) {
                     options.profile, options.processes)};
   }
   if (!options.plugins.empty()) check_with_plugins(options);
+  check_outputs(options);
   if (options.stop_after && options.stop_after->value <= 0) {
     throw UsageError{"--tb_stop_after=0: leaves no time for a case. Give a number of seconds above 0."};
   }

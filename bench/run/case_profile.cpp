@@ -1,6 +1,8 @@
 #include "bench/run/case_profile.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace tbench::bench {
 
 namespace fs = std::filesystem;
 
-void make_profile_root(const std::string& root) {
+process::UniqueDescriptor take_profile_root(const std::string& root) {
   const auto refuse = [&](const std::string& problem) {
     throw UsageError{fmt::format("--tb_profile={}: {}; give a folder that can be written", root, problem)};
   };
@@ -26,6 +28,11 @@ void make_profile_root(const std::string& root) {
   if (error) refuse(fmt::format("cannot make it: {}", error.message()));
   if (!fs::is_directory(root, error)) refuse("it is no folder");
   if (::access(root.c_str(), W_OK | X_OK) != 0) refuse(std::generic_category().message(errno));
+  process::UniqueDescriptor folder{::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (!folder) refuse(std::generic_category().message(errno));
+  // A file system without locks has none against another run.
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse("another run is writing there");
+  return folder;
 }
 
 std::string profile_folder_name(const CaseId& id) {

@@ -14,6 +14,7 @@
 #include "tbench/core/allocation_log.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/measure/step_tracer.hpp"
+#include "tbench/process/descriptor.hpp"
 #include "tbench/profile/profile.hpp"
 #include "tbench/profile/trace.hpp"
 
@@ -32,9 +33,10 @@ using TraceSink = std::function<void(const profile::Trace& trace, const profile:
 
 // The complete traces of --tb_profile=DIR: a folder per case, which `tbench profile` reads.
 
-/// Makes the folder if it does not exist, and checks that it is writable.
+/// Makes the folder if it does not exist, checks that it is writable, and locks it against another run.
+/// @return  owner of the lock, which a process loses when it ends
 /// @throws  UsageError  naming the flag, the folder and the problem
-void make_profile_root(const std::string& root);
+[[nodiscard]] process::UniqueDescriptor take_profile_root(const std::string& root);
 
 /// Returns the case's name as a folder name: `Model/size:small` becomes `Model_size=small`.
 [[nodiscard]] std::string profile_folder_name(const CaseId& id);

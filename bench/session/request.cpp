@@ -59,7 +59,7 @@ void check(Request& request) {
   if (request.ranks != nullptr) check_with_ranks(options);
   if (options.device == DeviceChoice::kCuda && !request.gpu) throw no_cuda_device();
   if (!request.gpu) refuse_gpu_options(options);
-  if (!options.profile.empty()) make_profile_root(options.profile);
+  if (!options.profile.empty()) request.profile_root = take_profile_root(options.profile);
   request.families_needing_new_process =
       families_needing_new_process(request.families, request.selection.cases, options);
   check_plant(options.plant, request.selection.cases, request.families_needing_new_process);

@@ -17,6 +17,7 @@
 #include "bench/run/rendezvous.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/core/run_order.hpp"
+#include "tbench/process/descriptor.hpp"
 
 namespace tbench::bench {
 
@@ -38,6 +39,7 @@ struct Request {
   std::optional<Places> places{};   // places of the shard if durations decide
   std::vector<CaseId> own_cases{};  // cases of the shard
   std::set<std::string> families_needing_new_process{};
+  process::UniqueDescriptor profile_root{};  // lock of the folder of --tb_profile; none without the option
 
   /// Whether this process selects, prints and writes.
   [[nodiscard]] bool is_coordinator() const { return ranks == nullptr || ranks->is_coordinator(); }

@@ -166,6 +166,21 @@ std::optional<std::string> processes_note(const std::vector<history::PastRun>& p
                      usual->first);
 }
 
+/// Returns the CPUs that a run may use: "CPUs 0-7", and its quota if there is one.
+std::string text_of(const CpuLimits& limits) {
+  return fmt::format("CPUs {}{}", limits.affinity, limits.quota ? fmt::format(" ({:g} of them)", *limits.quota) : "");
+}
+
+/// Says that the run may use other CPUs than the last valid one, if both record theirs.
+std::optional<std::string> cpu_limits_note(const std::vector<history::PastRun>& past, const Environment& now) {
+  const auto last = std::ranges::find_if(past.rbegin(), past.rend(), &history::PastRun::is_valid);
+  if (last == past.rend()) return std::nullopt;
+  const std::optional<CpuLimits>& then = last->run.environment.cpu_limits;
+  if (!then || !now.cpu_limits || *then == *now.cpu_limits) return std::nullopt;
+  return fmt::format("the run may use {}, and the last one {}: what waits for the host may take another time",
+                     text_of(*now.cpu_limits), text_of(*then));
+}
+
 /// Evaluates the evidence that the run gives of itself, before any of its cases is looked at.
 void judge_evidence(GateReport& report, const std::vector<history::PastRun>& past,
                     const history::MeasuredRun& candidate, const GateOptions& options, bool has_null_control) {
@@ -178,6 +193,7 @@ void judge_evidence(GateReport& report, const std::vector<history::PastRun>& pas
   report.is_checked = has_null_control && has_ceilings(candidate.cases);
   if (!has_null_control) report.warnings.emplace_back("no null control was given, so the build is not kept");
   if (auto note = processes_note(past, processes_of(candidate.cases))) report.warnings.push_back(*std::move(note));
+  if (auto note = cpu_limits_note(past, candidate.environment)) report.warnings.push_back(*std::move(note));
 }
 
 /// Asks for the kept build's run where the machine has too few runs to judge by since one of its facts changed.

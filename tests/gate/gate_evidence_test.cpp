@@ -370,6 +370,18 @@ TEST(TableOfNights, ThreeProcessesWhereFiveWereAreEnoughAndTwoAreNot) {
              {Headline::kFailed, Outcome::kIncomplete, 7, false});
 }
 
+TEST(TableOfNights, OtherCpusAreToldAndJudgeTheSame) {
+  std::vector<history::PastRun> past = healthy_nights();
+  history::MeasuredRun run = tonight();
+  run.environment.cpu_limits = CpuLimits{.affinity = "0-3", .quota = 2.5};
+  EXPECT_THAT(judge_night(past, run).warnings, testing::Not(testing::Contains(HasSubstr("CPUs"))));
+  past.back().run.environment.cpu_limits = CpuLimits{.affinity = "0-15", .quota = {}};
+  const GateReport report = judge_night(past, run);
+  expect_row(report, {Headline::kPassed, Outcome::kSame, 0, true});
+  EXPECT_THAT(report.warnings,
+              testing::Contains(HasSubstr("may use CPUs 0-3 (2.5 of them), and the last one CPUs 0-15")));
+}
+
 TEST(TableOfNights, AFastFirstNightIsNoReference) {
   std::vector<history::PastRun> past = healthy_nights(1);
   for (results::MeasuredCase& c : past.front().run.cases) {

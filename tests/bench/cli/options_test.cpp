@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::bench {
@@ -242,6 +245,22 @@ TEST(Options, AStudyHasItsOwnCases) {
   EXPECT_THAT(error_of({"--tb_study=scalign"}), ::testing::StartsWith("--tb_study=scalign: no such study; did you mean "
                                                                       "'scaling'? (studies: end_to_end, "));
   EXPECT_THAT(error_of({"--tb_study=scaling", "--tb_suite=full"}), HasSubstr("not together with --tb_suite"));
+}
+
+TEST(Options, AnInputIsNeverAnOutput) {
+  const support::TemporaryFolder folder;
+  const std::string table = folder.file("h100.csv");
+  std::ofstream{table} << "a table";
+  EXPECT_EQ(error_of({"--tb_durations=" + table, "--benchmark_out=" + folder.file("new.json")}), "");
+  ASSERT_EQ(::symlink(table.c_str(), folder.file("link.json").c_str()), 0);
+  for (const std::string& out : {table, folder.file("link.json")}) {
+    EXPECT_THAT(error_of({"--tb_durations=" + table, "--benchmark_out=" + out}),
+                HasSubstr("--benchmark_out=" + out + ": that file is an input of this run: give another name"));
+  }
+  const std::string function = folder.file("attention.py");
+  std::ofstream{function} << "def attention(q, k, v): return q";
+  EXPECT_THAT(error_of({"--tb_plugin=" + function + ":attention", "--benchmark_out=" + function}),
+              HasSubstr("is an input of this run"));
 }
 
 TEST(Options, ASizeMayNotBeGivenTwice) {

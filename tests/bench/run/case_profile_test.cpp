@@ -43,7 +43,7 @@ void write(CaseProfile& profile, std::int64_t steps) {
 
 std::string error_of(const std::string& root) {
   try {
-    make_profile_root(root);
+    static_cast<void>(take_profile_root(root));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -52,7 +52,7 @@ std::string error_of(const std::string& root) {
 
 TEST(CaseProfile, IsInAFolderOfItsCasesName) {
   const support::TemporaryFolder folder;
-  make_profile_root(folder.file("a/b"));
+  static_cast<void>(take_profile_root(folder.file("a/b")));
   CaseProfile profile{folder.file("a/b"), kCase, "NVIDIA H200", kPhases};
   write(profile, 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
@@ -90,6 +90,15 @@ TEST(CaseProfile, TellsWhatKeepsItFromBeingWritten) {
   fs::remove(folder.file(profile_folder_name(kCase)));
   write(profile, 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
+}
+
+TEST(CaseProfile, ARootHasOneRunAtATime) {
+  const support::TemporaryFolder folder;
+  {
+    const process::UniqueDescriptor first = take_profile_root(folder.path());
+    EXPECT_THAT(error_of(folder.path()), HasSubstr("another run is writing there; give a folder that can be written"));
+  }
+  EXPECT_EQ(error_of(folder.path()), "");
 }
 
 TEST(CaseProfile, ARootThatCannotBeIsRefusedBeforeAnyWork) {
