@@ -8,6 +8,7 @@ namespace tbench::support {
 inline studies::StudyReport study_report_sample() {
   return {.title = "mine: A study",
           .sources = {"a_1.json: GPU H200"},
+          .answers = {},
           .sections = {{.caption = "Caption & more",
                         .columns = {{"size", render::Align::kLeft},
                                     {"ms", render::Align::kRight},
