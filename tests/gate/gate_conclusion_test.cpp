@@ -1,4 +1,5 @@
-// The conclusion from each kind of report; the situations of tests/tools/situations/ run the rest through the program.
+// Tests the conclusion that each kind of report gives. The situations of tests/tools/situations/ test the others
+// through the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

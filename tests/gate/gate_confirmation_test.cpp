@@ -1,4 +1,4 @@
-// The result of running regression candidates again, on runs without noise.
+// Tests what the gate concludes after it runs regression candidates again. The runs have no noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ TEST(GateConfirmation, AConfirmedRegressionFailsTheNight) {
   EXPECT_EQ(c.outcome, Outcome::kRegressed);
   EXPECT_EQ(c.found_by, "history");
   EXPECT_NEAR(*c.ratio, 1.05, 1e-9);
-  // No night repeats better than 0.25 %: z = ln(1.05) / (0.0025 sqrt(1 + 1.57 / 20)); the spread of the past is less
+  // The gate assumes a run-to-run deviation of at least 0.25 %, and the earlier runs vary by less:
+  // z = ln(1.05) / (0.0025 sqrt(1 + 1.57 / 20)).
   EXPECT_NEAR(*c.z, std::log(1.05) / (0.0025 * std::sqrt(1 + 1.57 / 20)), 0.01);
   EXPECT_NEAR(*c.confirmed_ratio, 1.05, 0.001);
   EXPECT_LE(*c.adjusted_p, 0.01);

@@ -1,5 +1,5 @@
-// Every row of the table of nights: thirty healthy nights before, and one that is not. And that no mutation of a night
-// makes it come out better.
+// Tests every row of the table of nightly runs: thirty healthy runs are followed by one that is not. Also tests that no
+// mutation of a run improves its outcome.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-/// The outcome of a night.
+/// The expected outcome of one nightly run.
 struct Row {
   Headline headline;
   Outcome outcome;
@@ -38,7 +38,7 @@ void expect_row(const GateReport& report, const Row& row) {
   EXPECT_EQ(is_good(report), row.is_kept);
 }
 
-/// Cases of the report that enter the baseline.
+/// Returns the number of the report's cases that enter the baseline.
 std::size_t baseline_of(const GateReport& report) {
   return is_judged(report) ? static_cast<std::size_t>(std::ranges::count_if(report.cases, is_baseline)) : 0;
 }
@@ -250,7 +250,7 @@ TEST(TableOfNights, TwoSlowProcessesOfFiveAreASplit) {
   expect_row(judge_night(healthy_nights(), run, with_kept_build(1)), {Headline::kPassed, Outcome::kRetried, 0, true});
 }
 
-/// Nights that become slower by 0.02 % each, on top of noise.
+/// Returns nightly runs of which each is slower than the one before by 0.02 %. Noise is added.
 std::vector<history::PastRun> drifting_nights(int count) {
   std::vector<history::PastRun> past = healthy_nights(count);
   for (int night = 0; night < count; ++night) {
@@ -413,7 +413,7 @@ TEST(TableOfNights, APartIsJudgedAndKeepsNothing) {
   expect_row(judge_night(past, run, options), {Headline::kPassed, Outcome::kSame, 0, false});
 }
 
-/// A third of a night's cases and of its ceilings: mutations are many.
+/// Keeps a third of a run's cases and ceilings, because a test evaluates thousands of mutations.
 template <class Run>
 Run thinned(Run run) {
   run.cases.erase(run.cases.begin() + 16, run.cases.begin() + kNightCases);
@@ -421,7 +421,7 @@ Run thinned(Run run) {
   return run;
 }
 
-/// Deletes, edits or repeats a record of the night at random. None of that makes a slow record fast.
+/// Deletes, edits or repeats a random record of the run. None of these mutations makes a slow record fast.
 void mutate(history::MeasuredRun& run, std::mt19937_64& random) {
   const auto below = [&](std::size_t count) {
     return std::uniform_int_distribution<std::size_t>{0, count - 1}(random);

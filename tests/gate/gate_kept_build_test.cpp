@@ -1,5 +1,5 @@
-// The first three nights after a fact of the machine changed: the kept build runs once beside them, stands in for the
-// earlier nights that they lack, and nothing is kept without it.
+// Tests the first three nightly runs after a fact of the machine changed. The kept build runs once alongside each and
+// replaces the earlier runs that are missing. Without the kept build's run, no build is kept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A night at another power limit, at which every case takes 12 % longer.
+/// Returns a run at another power limit, at which every case takes 12 % longer.
 history::MeasuredRun night_at_600_w(int night) {
   history::MeasuredRun run = healthy_night(night);
   run.environment.gpu->power_limit_w = 600;
@@ -32,7 +32,7 @@ history::MeasuredRun night_at_600_w(int night) {
   return run;
 }
 
-/// Returns the kept build's process: the first one of a night, without the ceilings.
+/// Returns one process of the kept build: the first process of `run`, without the ceilings.
 compare::ComparisonSide one_process_of(const history::MeasuredRun& run) {
   compare::ComparisonSide side;
   side.environments = {run.environment};
@@ -44,7 +44,7 @@ compare::ComparisonSide one_process_of(const history::MeasuredRun& run) {
   return side;
 }
 
-/// Blocks in which the new build takes `factor` of the kept build's time.
+/// Returns confirmation blocks in which the new build takes `factor` times as long as the kept build.
 Confirm confirming_ratio(double factor, std::vector<std::string>& asked) {
   return [factor, &asked](const std::vector<std::string>& names, std::size_t count) {
     asked = names;
@@ -66,7 +66,7 @@ Confirm confirming_ratio(double factor, std::vector<std::string>& asked) {
   };
 }
 
-/// A night in an epoch that has `in_epoch` nights, thirty healthy ones at 700 W before them.
+/// Evaluates a run in an epoch that has `in_epoch` earlier runs. Thirty healthy runs at 700 W precede the epoch.
 class YoungEpoch : public testing::Test {
  protected:
   GateReport judged(const history::MeasuredRun& run, int in_epoch = 0) {
@@ -78,7 +78,7 @@ class YoungEpoch : public testing::Test {
     return judge_run(past, run, sound_control(), options_);
   }
 
-  /// The kept build runs as `kept` says, and confirmations show `confirmed`.
+  /// Makes the kept build's run return `kept`, and makes confirmations show a ratio of `confirmed`.
   void keep(compare::ComparisonSide kept, double confirmed = 1) {
     options_.run_last_good = [this, kept = std::move(kept)](const std::vector<std::string>& names) {
       ran_ = names;
@@ -89,7 +89,7 @@ class YoungEpoch : public testing::Test {
 
   std::vector<history::PastRun> before_ = healthy_nights();
   GateOptions options_;
-  std::vector<std::string> ran_;        // with the kept build, once
+  std::vector<std::string> ran_;        // cases that the kept build ran once
   std::vector<std::string> confirmed_;  // cases that were run again
 };
 

@@ -1,4 +1,4 @@
-// Whether a run says anything about the build: null control, ceilings, a first run, stale cases.
+// Tests whether a run says anything about the build: A/A control, ceilings, a first run, stale cases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ results::MeasuredCase ceiling(const std::string& what, double seconds) {
   return support::timed_case(CaseId{"Ceiling", {{"what", what}, {"regime", "burst"}}}, {seconds});
 }
 
-/// A case that is held against `copy`.
+/// Returns a case whose ceiling is `copy`.
 results::MeasuredCase held(double factor, bool host_bound = false) {
   results::MeasuredCase c = support::timed_case(kCase, around(kTime * factor));
   for (results::Replicate& replicate : c.replicates) {
@@ -65,7 +65,7 @@ results::MeasuredCase held(double factor, bool host_bound = false) {
   return c;
 }
 
-/// Ceilings wobble by so much about 1 ms.
+/// Returns runs whose ceilings vary around 1 ms by the share `wobble`.
 std::vector<history::PastRun> runs_with_ceilings(int count, double wobble) {
   std::vector<history::PastRun> past;
   for (int night = 0; night < count; ++night) {
@@ -120,7 +120,8 @@ TEST(GateMachine, WithoutKnowingWhatCasesAreHeldAgainstEveryDeviceCeilingCounts)
   EXPECT_EQ(outcome_of(report), Outcome::kEnvironment);
 }
 
-/// Judges nights one after another; each is a factor on the copy ceiling and on the case.
+/// Evaluates nightly runs one after another. The times of the copy ceiling and of the case are multiplied by the run's
+/// factor.
 std::vector<GateReport> judged_nights(const std::vector<double>& factors, const GateOptions& options = {}) {
   std::vector<history::PastRun> past = runs_with_ceilings(20, 0.001);
   std::vector<GateReport> reports;

@@ -1,4 +1,4 @@
-// Several machines of a kind as one series, on simulated nights.
+// Tests the gate on simulated runs of several machines of the same model that form one series.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace tbench::gate {
 namespace {
 
-/// Every night one of several machines at random, as a cluster's scheduler picks it. Machines differ by 1.2 %, and in
-/// each series by 10 % more, as hosts do.
+/// Simulates runs that each use one of several machines, chosen at random as a cluster's scheduler would. Machines
+/// differ by 1.2 %, and each series differs by a further 10 % between them, as it does between hosts.
 class PooledNights {
  public:
   PooledNights(std::uint64_t seed, std::size_t series, std::size_t machines, bool is_pooled)
@@ -47,7 +47,7 @@ class PooledNights {
   bool is_pooled_;
   std::mt19937_64 random_;
   std::vector<double> gpus_;
-  std::vector<std::vector<double>> levels_;  // by machine and series
+  std::vector<std::vector<double>> levels_;  // [machine][series]
   std::vector<std::vector<history::PastRun>> past_;
 };
 
@@ -84,7 +84,7 @@ TEST(SimulatedGatePool, OnePercentBeyondTheThresholdIsFoundInItsFirstNight) {
   }
 }
 
-/// Share of series on eight machines that creep by 0.02 % a night and are found within 60 nights.
+/// Returns the share of the series on eight machines whose creep of 0.02 % per run is found within 60 runs.
 double share_of_creeps(bool is_pooled) {
   int found = 0;
   constexpr int kTrials = 60;

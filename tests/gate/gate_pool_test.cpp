@@ -1,4 +1,4 @@
-// Several machines of a kind as one series, on runs without noise.
+// Tests several machines of the same model as one series. The runs have no noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using testing::IsEmpty;
 
-/// Nights of kCase at `time` a night, on the nights given.
+/// Returns runs of kCase that each take `time`, with the given numbers.
 std::vector<history::PastRun> nights_at(double time, const std::vector<int>& nights,
                                         const std::string& driver = "580.1") {
   std::vector<history::PastRun> past;
@@ -51,9 +51,9 @@ TEST(GatePool, OtherMachinesCountAtTheLevelOfThisOne) {
   EXPECT_EQ(slower.outcome, Outcome::kUnconfirmed);
   EXPECT_EQ(slower.found_by, "history");
   EXPECT_NEAR(slower.ratio.value(), 1.05, 1e-3);
-  // Good last on the other machine, whose nights tell when it began.
+  // The last good run was on the other machine, so the regression began after that machine's last run.
   EXPECT_EQ(slower.last_good->started, other.back().run.started);
-  // Without the pool, three nights are compared with the first.
+  // Without the pool, the three runs of this machine are compared with the first of them.
   EXPECT_EQ(judged_at(kTime * 1.05, own, {}).found_by, "baseline");
 }
 
@@ -63,7 +63,7 @@ TEST(GatePool, AMachineThatIsHardlyKnownIsJudgedByItself) {
   EXPECT_EQ(two.runs, 3);
   EXPECT_EQ(judged_at(kTime, nights_at(kTime, {13, 19}), {other}).runs, 2);
   EXPECT_EQ(judged_at(kTime, {}, {other}).outcome, Outcome::kNew);
-  // Three and three are too few for a screen: the baseline has to be this machine's own.
+  // Three runs and three of the other machine are too few for a screen, so the baseline must be this machine's own.
   const CaseReport few = judged_at(kTime, nights_at(kTime, kOwnNights), {nights_at(kTime * 1.3, {14, 15, 19})});
   EXPECT_EQ(few.runs, 3);
   EXPECT_EQ(few.outcome, Outcome::kSame);

@@ -1,4 +1,4 @@
-// Finds the cases that look regressed, on runs without noise. gate_simulation_test.cpp has runs with noise.
+// Tests which cases look regressed, on runs without noise. gate_simulation_test.cpp has runs with noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +65,7 @@ TEST(GateScreen, MemoryIsExact) {
   EXPECT_EQ(judged_with(1'006'000'000, blocks(1'000'000'000)).outcome, Outcome::kRetried);
 }
 
-/// Quiet nights in whose steps the GPU works for kDevice; known of the last `traced` of them.
+/// Returns quiet runs. Only the last `traced` of them record the GPU's work per step, which is kDevice seconds.
 constexpr double kDevice = 0.02;
 std::vector<history::PastRun> traced_runs(int count, int traced) {
   std::vector<history::PastRun> past = quiet_runs(count);
@@ -98,7 +98,7 @@ TEST(GateScreen, AStepThatTheGpuDoesNotShareIsTheHosts) {
   EXPECT_TRUE(is_good(report)) << "the GPU took no longer";
   EXPECT_EQ(judged(1 / 1.2, 1, never_run_again()).cases.at(0).outcome, Outcome::kHost) << "as diff does";
   EXPECT_EQ(judged(1.2, 1.019, never_run_again()).cases.at(0).outcome, Outcome::kHost);
-  // A kernel that is slower beyond its threshold is run again, whatever the host did besides.
+  // A slower case is run again if its kernels are slower by more than the threshold, whatever the host did.
   EXPECT_EQ(judged(1.2, 1.08, with_last_good(confirming(1.08))).cases.at(0).outcome, Outcome::kRegressed);
   EXPECT_EQ(judged(1.08, 1.08, with_last_good(confirming(1.08))).cases.at(0).outcome, Outcome::kRegressed);
   EXPECT_EQ(judged(1 / 1.08, 1 / 1.08, with_last_good(confirming(1 / 1.08))).cases.at(0).outcome, Outcome::kImproved);
@@ -125,7 +125,7 @@ TEST(GateScreen, FewNightsTellTheHostByTheirBaseline) {
   EXPECT_NEAR(host.device_ratio.value(), 1, 1e-9);
 }
 
-/// The allocator's blocks of the same tensors differ by what ran before.
+/// For the same tensors, the size of the allocator's blocks depends on what ran before.
 TEST(GateScreen, MemoryIsWhatTensorsAskedForWhereEveryRunKnowsIt) {
   constexpr std::int64_t kUsual = 1'000'000'000;
   constexpr std::int64_t kMore = 1'020'000'000;
@@ -144,7 +144,7 @@ TEST(GateScreen, MemoryIsWhatTensorsAskedForWhereEveryRunKnowsIt) {
   for (int night = 0; night < 10; ++night) past.push_back(run(night, kUsual, kUsual));
   EXPECT_EQ(verdict_of(past, kMore, kUsual), Outcome::kSame);
   EXPECT_EQ(verdict_of(past, kUsual, kMore), Outcome::kUnconfirmed);
-  past.back() = run(9, kUsual, std::nullopt);  // of an older program: all are compared by their blocks
+  past.back() = run(9, kUsual, std::nullopt);  // from an older program: all runs are compared by their blocks
   EXPECT_EQ(verdict_of(past, kUsual, kMore), Outcome::kSame);
   EXPECT_EQ(verdict_of(past, kMore, kUsual), Outcome::kUnconfirmed);
 }
@@ -207,7 +207,7 @@ TEST(GateScreen, NightsThatWereNotValidTellNothing) {
 
 TEST(GateScreen, SpreadsComeFromInsideTheNights) {
   const auto dispersions = known_dispersions(quiet_runs(5), support::run_of_night(0, {}).epoch);
-  // Around the mean: -0.2, -0.1, 0, 0.1, 0.2 %: variance (2 * 0.04 + 2 * 0.01) / 4 = 0.025 %^2
+  // Deviations from the mean: -0.2, -0.1, 0, 0.1, 0.2 %. The variance is (2 * 0.04 + 2 * 0.01) / 4 = 0.025 %^2.
   EXPECT_NEAR(dispersions.at(results::match_key(kCase)).standard_deviation, 0.00158, 0.00001);
   EXPECT_EQ(dispersions.at(results::match_key(kCase)).degrees_of_freedom, 0)
       << "two cases tell too little of the weight";

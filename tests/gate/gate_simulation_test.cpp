@@ -1,5 +1,6 @@
-// The gate on simulated nights, whose truth is known: how often it is wrong, and what it finds. Seeds are fixed, the
-// bounds are what `tbench gate` promises. TBENCH_LONG_SIMULATION=N in the environment makes everything N times as long.
+// Tests the gate on simulated runs whose truth is known: how often the gate is wrong, and what it finds. Seeds are
+// fixed, and the bounds are the ones that `tbench gate` promises. TBENCH_LONG_SIMULATION=N in the environment makes
+// every simulation N times as long.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ bool alarms(const GateReport& report) {
          0;
 }
 
-/// Counts the nights with any alarm, of a hundred nights in which nothing happens.
+/// Returns how many of a hundred runs raise an alarm although nothing changes.
 int false_alarms(SimulatedRuns& nights) {
   int alarmed = 0;
   for (int i = 0; i < 100; ++i) alarmed += alarms(nights.night()) ? 1 : 0;
@@ -57,7 +58,7 @@ TEST(SimulatedGate, NoiseOfTwoModesGivesNoMore) {
   }
 }
 
-/// Share of the regressions of `factor`, each on a history of so many nights, that were confirmed the same night.
+/// Returns the share of regressions by `factor` that are confirmed in the same run. Each follows `history` runs.
 double share_found(double factor, int history, int trials) {
   int found = 0;
   for (int trial = 0; trial < trials; ++trial) {
@@ -117,7 +118,7 @@ TEST(SimulatedGate, ASpikeOfOneNightIsNeverConfirmed) {
   for (int trial = 0; trial < 20 * times(); ++trial) {
     SimulatedRuns nights{static_cast<std::uint64_t>(trial), 20};
     nights.nights(20);
-    // The night was slow, and is over when the suspects are run again; or both builds are slow then.
+    // Either the machine is slow only until the candidates are run again, or both builds stay slow.
     const bool is_over = trial % 2 == 0;
     nights.machine.assign(20, 1.1);
     if (is_over) nights.before_confirmation = [&] { nights.machine.assign(20, 1); };
@@ -136,7 +137,7 @@ TEST(SimulatedGate, AnOutageIsOfTheMachineAndGatesNothing) {
   nights.nights(20);
   nights.confirmations = 0;
   for (int i = 0; i < 5; ++i) {
-    // Another level every night: a machine in trouble, and none that changed for good.
+    // The machine's speed differs in every run, so the machine has a problem and has not changed for good.
     nights.ceiling = 1.08 + 0.06 * i;
     nights.machine.assign(20, nights.ceiling);
     const GateReport report = nights.night();
@@ -155,7 +156,7 @@ TEST(SimulatedGate, AnOutageIsOfTheMachineAndGatesNothing) {
   EXPECT_THAT(after.stale, testing::IsEmpty());
 }
 
-/// Returns the share of healthy nights, with a host that wanders, that was not judged.
+/// Returns the share of healthy runs that were not evaluated. The host's speed varies from run to run.
 double share_not_judged(bool has_heavy_tails, int trials) {
   int nights_seen = 0;
   int blind = 0;
@@ -200,7 +201,7 @@ TEST(SimulatedGate, OnePercentBeyondTheThresholdIsFoundThroughTheNoiseOfNights) 
   }
 }
 
-/// Whether the gate is sure that a case crept.
+/// Returns whether the gate is sure that a case crept.
 bool has_crept(const CaseReport& c) { return c.outcome == Outcome::kCreep && c.is_confirmed; }
 
 TEST(SimulatedGate, AFiftiethOfAPercentANightIsConfirmedByItsFiftySeventhDay) {
@@ -259,7 +260,7 @@ TEST(SimulatedGate, AMachineThatChangedForGoodIsJudgedAgainAfterThreeNights) {
       EXPECT_LE(changes, 1) << trial;
       nights.build[7] = 1.06;
       GateReport report = nights.night();
-      while (!is_judged(report)) report = nights.night();  // by chance, where tails are heavy
+      while (!is_judged(report)) report = nights.night();  // heavy tails can make a run blind by chance
       EXPECT_EQ(report.cases[7].outcome, Outcome::kRegressed) << trial;
     }
   }
@@ -281,7 +282,7 @@ TEST(SimulatedGate, ABadHostMakesInvalidWhatItLimitsAndNothingElse) {
   }
 }
 
-/// Nights until a creep of 0.3 % a night is found, at most 15; nothing if it is not.
+/// Returns how many runs it takes to find a creep of 0.3 % per run; nothing if 15 runs do not show it.
 std::optional<int> nights_until_found(SimulatedRuns& nights) {
   for (int i = 1; i <= 15; ++i) {
     nights.build[3] *= 1.003;
@@ -340,7 +341,7 @@ TEST(SimulatedGate, ANewDriverIsAShiftOfTheEpochAndNoRegression) {
     EXPECT_FALSE(alarms(report));
     EXPECT_FALSE(report.epoch_shift.has_value());
   }
-  nights.build[7] = 1.05;  // and the new series are gated
+  nights.build[7] = 1.05;  // the gate checks the new series, too
   EXPECT_EQ(nights.night().cases[7].outcome, Outcome::kRegressed);
 }
 

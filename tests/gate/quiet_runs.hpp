@@ -1,4 +1,4 @@
-// Runs without noise, and confirmations whose outcome is known.
+// Makes runs without noise, and confirmations with a known outcome.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ inline const CaseId kCase = support::model_id("forward", "sdpa");
 inline const CaseId kOther = support::model_id("train_step", "sdpa");
 inline constexpr double kTime = 0.025;
 
-/// Five processes that differ by up to 0.2 %.
+/// Returns the times of five processes, within 0.2 % of `seconds`.
 inline std::vector<double> around(double seconds) {
   return {seconds * 0.998, seconds * 0.999, seconds, seconds * 1.001, seconds * 1.002};
 }
 
-/// Tensors asked for `requested` bytes in blocks of `allocated`.
+/// Sets the peaks of memory: tensors asked for `requested` bytes, and their blocks have `allocated` bytes.
 inline results::MeasuredCase with_memory(results::MeasuredCase c, std::int64_t allocated, std::int64_t requested) {
   for (results::Replicate& replicate : c.replicates) {
     replicate.peak_bytes = allocated;
@@ -40,7 +40,7 @@ inline results::MeasuredCase with_work(results::MeasuredCase c, double flop) {
   return c;
 }
 
-/// The GPU worked for so long in each of its steps.
+/// Sets how long the GPU works in each step of the case.
 inline results::MeasuredCase with_device_time(results::MeasuredCase c, double seconds) {
   for (results::Replicate& replicate : c.replicates) replicate.device_time = Seconds{seconds};
   return c;
@@ -58,7 +58,7 @@ inline history::PastRun past_of(const history::MeasuredRun& run) {
   return past;
 }
 
-/// So many quiet nights of two cases, with a wobble of 0.1 %.
+/// Returns `count` runs of two cases that vary by 0.1 %.
 inline std::vector<history::PastRun> quiet_runs(int count, double seconds = kTime) {
   std::vector<history::PastRun> past;
   for (int night = 0; night < count; ++night) {
@@ -78,7 +78,7 @@ inline GateReport judge(const std::vector<history::PastRun>& past, std::vector<r
   return judge_run(past, candidate(std::move(cases)), std::nullopt, options);
 }
 
-/// Blocks in which the new build takes `factor` times as long, or has what `change` makes of its replicates.
+/// Returns confirmation blocks in which the new build takes `factor` times as long at `clock_factor` times the clock.
 inline Confirm confirming(double factor, double clock_factor = 1) {
   return [=](const std::vector<std::string>& names, std::size_t count) {
     std::vector<ConfirmationBlock> blocks(count);

@@ -1,4 +1,4 @@
-// Nights whose truth is known, judged one after another as a history would have them.
+// Simulates nightly runs whose truth is known, and evaluates them one after another as a history would.
 #pragma once
 
 #include <cmath>
@@ -30,7 +30,7 @@ class SimulatedRuns {
         pinned(series, 1),
         machine(series, 1) {}
 
-  /// Measures, judges and remembers one night. The build is kept where the gate says so.
+  /// Measures, evaluates and remembers one run. The build is kept if the gate allows it.
   GateReport night() {
     const history::MeasuredRun run = measure();
     GateOptions options;
@@ -65,7 +65,7 @@ class SimulatedRuns {
   static CaseId id(std::size_t i) { return CaseId{"Model", {{"size", std::to_string(i)}}}; }
 
  private:
-  /// The effect of a night, with a standard deviation of `noise`.
+  /// Returns a random factor on the times of one run; its logarithm has the standard deviation `noise`.
   double night_effect(double noise) {
     if (noise == 0) return 1;
     if (!has_heavy_tails) return std::exp(noise * std::normal_distribution<double>{}(random_));
@@ -79,7 +79,7 @@ class SimulatedRuns {
            (slow_mode(random_) ? slow_mode_factor : 1);
   }
 
-  /// Device ceilings repeat within 0.3 % from night to night, the host's as the audit of seven hosts found them.
+  /// Adds the ceilings. The device's vary by 0.3 % between runs, and the host's by the amounts measured on seven hosts.
   void add_ceilings(std::vector<results::MeasuredCase>& cases) {
     const auto add = [&](const char* what, const char* regime, double noise, double factor) {
       cases.push_back(support::timed_case(CaseId{"Ceiling", {{"what", what}, {"regime", regime}}},
@@ -141,24 +141,24 @@ class SimulatedRuns {
   std::vector<double> tonight_;
 
  public:
-  std::vector<double> build;      // factor on each series' time, of the build under judgement
-  std::vector<double> last_good;  // the same of the kept ones
+  std::vector<double> build;      // factor on each series' time, for the build that is evaluated
+  std::vector<double> last_good;  // the same factor for the kept build
   std::vector<double> pinned;
-  std::vector<double> machine;  // of what is not the build
+  std::vector<double> machine;  // factor on each series' time that the build does not cause
   std::string driver{"580.1"};
   bool has_ceilings{};
   double ceiling{1};         // factor on the time of every ceiling of the device
-  double host{1};            // the same of the host's dispatch
-  std::size_t host_bound{};  // so many series, the first ones, are limited by the host
-  double night_noise{};      // standard deviation of what a night does to each series
-  bool has_heavy_tails{};    // nights' effects are t with 4 degrees of freedom
+  double host{1};            // factor on the time of the host's dispatch ceiling
+  std::size_t host_bound{};  // number of series that the host limits; they come first
+  double night_noise{};      // standard deviation of a run's effect on each series
+  bool has_heavy_tails{};    // the effects have a t distribution with 4 degrees of freedom
   bool keeps_builds{true};
   double share_of_slow_mode{};
   double slow_mode_factor{1.05};
   int confirmations{};
-  std::function<void()> before_confirmation;  // what happens between a night's runs and the second look
+  std::function<void()> before_confirmation;  // runs between the first measurement and the confirmation
   std::vector<history::PastRun> past;
-  std::vector<std::vector<history::PastRun>> other_machines;  // of a pool
+  std::vector<std::vector<history::PastRun>> other_machines;  // the other machines of the pool
 };
 
 }  // namespace tbench::gate

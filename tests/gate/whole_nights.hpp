@@ -1,4 +1,4 @@
-// Whole nights of 48 cases and 21 ceilings in five processes, and a history of thirty of them that were healthy.
+// Makes whole nightly runs of 48 cases and 21 ceilings in five processes, and a history of thirty healthy ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ inline const std::vector<std::string>& night_ceilings() {
   return names;
 }
 
-/// A process of a case; no other process has the same samples.
+/// Returns one process of a case. No two processes have the same samples.
 inline results::Replicate night_process(double seconds, std::mt19937_64& random) {
   results::Replicate replicate = support::timed_replicate(seconds, 1.755e9);
   replicate.regime = Regime::kBurst;
@@ -44,7 +44,7 @@ inline results::Replicate night_process(double seconds, std::mt19937_64& random)
   return replicate;
 }
 
-/// A healthy night: processes differ by 0.1 %.
+/// Returns a healthy run whose processes differ by 0.1 %.
 inline history::MeasuredRun healthy_night(int night, std::size_t processes = kNightProcesses) {
   std::mt19937_64 random{static_cast<std::uint64_t>(night) * 1000 + processes};
   std::normal_distribution<double> noise{0, 0.001};
@@ -76,7 +76,7 @@ inline std::vector<history::PastRun> healthy_nights(int count = kHealthyNights) 
   return past;
 }
 
-/// The history's facts about the night after `past`: every case of its runs is expected.
+/// Returns what the history knows about the run that follows `past`. Every case of the earlier runs is expected.
 inline NightFacts facts_after(const std::vector<history::PastRun>& past, const history::MeasuredRun& run) {
   NightFacts facts{.now = run.started, .expects_null_control = !past.empty()};
   if (past.empty()) return facts;
@@ -93,7 +93,7 @@ inline NightFacts facts_after(const std::vector<history::PastRun>& past, const h
   return facts;
 }
 
-/// Two sides of one build that do not differ.
+/// Returns two sides of an A/A control that do not differ.
 inline AaControlSides sound_control() {
   AaControlSides sides;
   for (std::size_t i = 0; i < 10; ++i) {
@@ -109,7 +109,7 @@ inline GateReport judge_night(const std::vector<history::PastRun>& past, const h
   return judge_run(past, run, sound_control(), options);
 }
 
-/// Changes every process of the cases that `chosen` names.
+/// Applies `change` to every process of the cases for which `chosen` returns true.
 inline void change_cases(history::MeasuredRun& run, const std::function<bool(std::size_t)>& chosen,
                          const std::function<void(results::Replicate&, std::size_t process)>& change) {
   for (std::size_t i = 0; i < kNightCases; ++i) {

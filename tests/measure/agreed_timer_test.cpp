@@ -1,4 +1,4 @@
-// Two processes are two threads here, each with a timer of its own that says what it is told to.
+// Tests AgreedTimer with two threads in place of two processes. Each thread has a scripted timer.
 #include "tbench/measure/agreed_timer.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace tbench::measure {
 namespace {
 
-/// The values that two threads gather.
+/// Gathers the values of two threads.
 class Meeting {
  public:
   Gather gather(std::size_t rank) {
@@ -34,7 +34,7 @@ class Meeting {
   std::barrier<> arrived_{2};
 };
 
-/// Steps take what `times` says, round and round; time passes with them alone.
+/// Makes each step take the next of `times`, which repeat. Time passes only during steps and waits.
 class ScriptedTimer final : public Timer {
  public:
   ScriptedTimer(std::vector<double> times, Seconds escaped) : times_{std::move(times)}, escaped_{escaped} {}
@@ -66,7 +66,7 @@ class ScriptedTimer final : public Timer {
   std::vector<double> times_;
   Seconds escaped_;
   std::size_t steps_{};
-  Seconds now_{1000.0};  // no two processes' clocks have one origin
+  Seconds now_{1000.0};  // the clocks of two processes have different origins
 };
 
 /// Runs `body(rank)` in two threads and waits for both.
@@ -88,10 +88,10 @@ TEST(AgreedTimer, GivesBothTheChunkOfTheSlowerOne) {
     ends[rank] = timer.now();
   });
   for (std::size_t rank = 0; rank < 2; ++rank) {
-    EXPECT_EQ(chunks[rank].phase_seconds, (std::vector{3.0, 4.0})) << rank;  // not 3 and 5, the longest of each
+    EXPECT_EQ(chunks[rank].phase_seconds, (std::vector{3.0, 4.0})) << rank;  // not 3 and 5, the larger of each pair
     EXPECT_EQ(chunks[rank].wall, Seconds{7.0}) << rank;
     EXPECT_EQ(chunks[rank].escaped, Seconds{0.25}) << rank;
-    EXPECT_EQ(ends[rank], Seconds{7.0}) << rank;  // since the timer was made
+    EXPECT_EQ(ends[rank], Seconds{7.0}) << rank;  // time since the timer was made
   }
 }
 
@@ -113,7 +113,7 @@ TEST(AgreedTimer, CountsNoTimeBeforeTheLastOneIsReady) {
   Seconds begins[2], ends[2];
   in_two([&](std::size_t rank) {
     AgreedTimer timer{own[rank], meeting.gather(rank)};
-    own[rank].wait(Seconds{rank == 0 ? 5.0 : 8.0});  // what building takes
+    own[rank].wait(Seconds{rank == 0 ? 5.0 : 8.0});  // the time that building takes
     timer.prepare(1, 1);
     begins[rank] = timer.now();
     static_cast<void>(timer.time_steps(1, [](PhaseMarker&) {}, {}));
@@ -153,7 +153,7 @@ class CountingCase final : public Case {
   int launches{};
 };
 
-/// The times of the two differ so much that each by itself would take another number of steps.
+/// The two threads' times differ so much that each thread alone would take a different number of steps.
 TEST(AgreedTimer, MakesTheSamplerTakeTheSameStepsEverywhere) {
   const std::vector<double> quiet{0.010, 0.0101, 0.0099}, noisy{0.010, 0.013, 0.008, 0.015, 0.009};
   const auto launches_alone = [&](const std::vector<double>& times) {
@@ -171,7 +171,7 @@ TEST(AgreedTimer, MakesTheSamplerTakeTheSameStepsEverywhere) {
   in_two([&](std::size_t rank) {
     ScriptedTimer own{rank == 0 ? quiet : noisy, {}};
     AgreedTimer timer{own, meeting.gather(rank)};
-    own.wait(Seconds{100.0});  // building
+    own.wait(Seconds{100.0});  // the time that building takes
     NoClockMonitor monitor;
     results[rank] = sample(subjects[rank], timer, monitor, {}, {}, {});
   });

@@ -1,4 +1,5 @@
-// Bursts on a real GPU: the spin hides what the host does, short kernels are timed right, cold and warm caches differ.
+// Tests bursts on a real GPU: the spin hides the host's work, short kernels are timed correctly, and cold caches differ
+// from warm ones.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Few enough that what they read at a time, half a megabyte, is below any bandwidth: latencies make the time.
+/// These blocks read half a megabyte at a time, too little for any bandwidth limit: latency determines the time.
 constexpr int kReadBlocks = 256;
 constexpr int kThreads = 128;
 
@@ -28,15 +29,15 @@ __global__ void __launch_bounds__(kThreads) read_kernel(const uint4* values, std
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
   unsigned offset = 0;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
-    // The value that was read is part of the next address.
+    // The value that was read is part of the next address, so loads depend on one another.
     const uint4 value = values[i + offset];
     offset = value.x | value.y | value.z | value.w;
   }
   if (offset != 0) *last = offset;
 }
 
-/// Enqueues one reading of `zeros` ([count], device memory, all zero). A thread's loads wait for one another, so that
-/// the latency of the L2 cache, or of the memory behind it, counts some tens of times.
+/// Enqueues one reading of `zeros` ([count], device memory, all zero). A thread's loads depend on one another, so the
+/// kernel takes some tens of latencies of the L2 cache or of the memory behind it.
 /// @param last  device memory; written only if a value is not zero, so that the compiler keeps the loads
 /// @throws  cuda::CudaError  if the launch fails
 void launch_read(const uint4* zeros, std::int64_t count, unsigned* last, cudaStream_t stream) {
@@ -46,7 +47,7 @@ void launch_read(const uint4* zeros, std::int64_t count, unsigned* last, cudaStr
 
 constexpr double kShort = 20e-6;
 constexpr std::size_t kBursts = 50;
-/// Two events around a kernel: what its start and its end take beside it, and the timer's step of up to 1 us.
+/// Time in seconds that two events around a kernel add: its start and end, and the timer's resolution of 1 us.
 constexpr double kOverhead = 6e-6;
 constexpr std::int64_t kReadBytes = std::int64_t{16} << 20;
 
@@ -65,7 +66,7 @@ class BurstOnGpu : public testing::Test {
     cuda::launch_spin({1e-6}, nullptr);  // loads the kernel
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   }
-  /// A launch before which the host is busy for `seconds`.
+  /// Returns a launch before which the host is busy for `seconds`.
   Step after_host_work(double seconds) const {
     return [this, seconds](PhaseMarker& marker) {
       const Seconds end = timer_.now() + Seconds{seconds};
@@ -98,7 +99,7 @@ TEST_F(BurstOnGpu, TimesAShortKernel) {
 
 TEST_F(BurstOnGpu, TheSpinHidesWhatTheHostDoes) {
   const Step slow = after_host_work(300e-6);
-  // Chained, the first step's time includes host time: its event passes at once.
+  // In a chained step, the first event passes at once, so the step's time includes the host's work.
   EXPECT_GE(timer_.time_steps(1, slow, {}).phase_seconds[0], 300e-6);
   timer_.begin_bursts({});
   const Chunk chunk = timer_.time_bursts(kBursts, 1, slow, {});
@@ -106,7 +107,7 @@ TEST_F(BurstOnGpu, TheSpinHidesWhatTheHostDoes) {
   EXPECT_GE(*std::ranges::min_element(chunk.phase_seconds), kShort);
   EXPECT_LE(*std::ranges::max_element(chunk.phase_seconds), kShort + 2 * kOverhead);
   EXPECT_GE(chunk.enqueue.value, 300e-6 * kBursts);
-  // Spins of 20, 40, 80 and 160 us do not hide the first one.
+  // Spins of 20, 40, 80 and 160 us are too short to hide the first launch.
   ASSERT_GE(chunk.made_again.size(), 4U);
   EXPECT_EQ(chunk.made_again[3], 3U);
 }
@@ -143,7 +144,7 @@ TEST_F(BurstOnGpu, PhasesAreTimedApart) {
 }
 
 TEST_F(BurstOnGpu, AFlushHoldsMemoryUntilItsEnd) {
-  timer_.begin_bursts({.phases = 1, .flush_l2 = true});  // so that nothing is left to be loaded
+  timer_.begin_bursts({.phases = 1, .flush_l2 = true});  // loads everything before the measurement
   timer_.end_bursts();
   const std::int64_t before = cuda::device_memory().used();
   timer_.begin_bursts({.phases = 1, .flush_l2 = true});
@@ -153,7 +154,7 @@ TEST_F(BurstOnGpu, AFlushHoldsMemoryUntilItsEnd) {
   EXPECT_THROW(static_cast<void>(timer_.time_bursts(1, 1, launch_short, {})), std::logic_error);
 }
 
-/// Reads kReadBytes, which fit into the cache, at its latency.
+/// Reads kReadBytes, which fit into the L2 cache, at the latency of the cache.
 class ReadCase final : public FakeCase {
  public:
   ReadCase() {
@@ -192,8 +193,8 @@ TEST_F(BurstOnGpu, ColdReadsTakeLongerThanWarmOnes) {
   RecordProperty("warm_us", std::to_string(warm.timing->median.value * 1e6));
   EXPECT_EQ(cold.timing->l2, L2State::kCold);
   EXPECT_EQ(warm.timing->l2, L2State::kWarm);
-  // The latency of memory is about twice the latency of the L2 cache, and the kernel's start and end are short next to
-  // 32 such latencies.
+  // The latency of memory is about twice the L2 latency. The kernel's start and end are short compared with 32
+  // such latencies.
   EXPECT_GT(cold.timing->median.value, 1.3 * warm.timing->median.value);
 }
 

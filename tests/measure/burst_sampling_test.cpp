@@ -1,4 +1,4 @@
-// The sampler's bursts on a simulated clock. Launches take multiples of 2^-20 s (about 1 us), so that sums are exact.
+// Tests the sampler's bursts on a simulated clock. Launches take multiples of 2^-20 s (about 1 us), so sums are exact.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(BurstSampling, ShortLaunchesShareASampleOfFiftyMicroseconds) {
   const SampleResult result = bench.run();
   EXPECT_EQ(result.status, Status::kOk);
   EXPECT_EQ(result.timing.regime, Regime::kBurst);
-  // 50 us and a tenth more are 57.7 ticks: 14.4 launches, so 15.
+  // A sample of 50 us plus a tenth has 57.7 ticks. One launch takes 4 ticks: 14.4 launches, rounded up to 15.
   EXPECT_EQ(result.timing.launches_per_sample, 15);
   EXPECT_GE(15 * 4 * kTick, 50e-6);
   EXPECT_THAT(result.timing.samples_s, Each(4 * kTick));
@@ -61,8 +61,8 @@ TEST(BurstSampling, DutyIsTheShareInWhichLaunchesRan) {
   Bench bench{[](std::int64_t) { return 192 * kTick; }};
   bench.monitor.polled = [](Seconds at) { return PolledClock{.at = at, .sm_clock = {1.9e9}, .power = {}}; };
   const SampleResult result = bench.run();
-  EXPECT_DOUBLE_EQ(result.timing.duty.value(), 192.0 / (192 + 64));  // the rest is what each burst takes besides
-  EXPECT_EQ(bench.monitor.polls_begun, 0);  // between bursts the device rests, at a clock of its own
+  EXPECT_DOUBLE_EQ(result.timing.duty.value(), 192.0 / (192 + 64));  // the other 64 ticks are each burst's overhead
+  EXPECT_EQ(bench.monitor.polls_begun, 0);                           // between bursts the device idles at another clock
 }
 
 TEST(BurstSampling, TenMicrosecondsAreTheResolution) {
@@ -87,7 +87,7 @@ TEST(BurstSampling, ModelStepsAreNeverResolutionLimited) {
 }
 
 TEST(BurstSampling, CountsFollowWhatTheLaunchSettlesAt) {
-  // The first 100 launches take twelve times as long: a sample that suits them would be too short.
+  // The first 100 launches take twelve times as long. A sample sized for them would be too short later.
   Bench bench{[](std::int64_t step) { return (step < 100 ? 24 : 2) * kTick; }};
   const SampleResult result = bench.run();
   EXPECT_EQ(bench.timer.burst_launches.front(), 3);  // 57.7 / 24 is 2.4
@@ -100,7 +100,7 @@ TEST(BurstSampling, WarmsUpForATenthOfASecondAndSamplesForATenth) {
   const SampleResult result = bench.run();
   EXPECT_TRUE(result.timing.warm_up.steady);
   EXPECT_EQ(result.timing.warm_up.first, Seconds{512 * kTick});
-  // One chunk more at most than 0.1 s and 0.1 s; a chunk is 0.02 s of launches and an eighth of overhead.
+  // Warm-up and sampling may each exceed 0.1 s by one chunk, which has 0.02 s of launches and an eighth of overhead.
   EXPECT_GE(result.elapsed.value, 0.2);
   EXPECT_LE(result.elapsed.value, 0.2 + 2 * 0.0225);
   EXPECT_EQ(result.timing.warm_up.steps + std::ssize(result.timing.samples_s), bench.timer.steps);
@@ -111,7 +111,7 @@ TEST(BurstSampling, TheFirstLaunchesAreChainedToShowWhatEscapes) {
   static_cast<void>(bench.run());
   const std::vector<std::int64_t>& sizes = bench.timer.chunk_sizes;
   ASSERT_GT(sizes.size(), bench.timer.burst_launches.size());
-  // One, three, and as many as 0.02 s hold: 40.96.
+  // The chunks have one launch, three launches, and then 40, because 0.02 s hold 40.96.
   EXPECT_EQ(sizes.size() - bench.timer.burst_launches.size(), 3U);
   EXPECT_THAT(std::vector(sizes.begin(), sizes.begin() + 3), ElementsAre(1, 3, 40));
 }
@@ -127,7 +127,7 @@ TEST(BurstSampling, WorkThatEscapesIsIncorrect) {
   later.timer.escaped = [](std::int64_t chunk) { return Seconds{chunk > 5 ? 0.0011 : 0.0}; };
   const SampleResult burst = later.run();
   EXPECT_EQ(burst.status, Status::kIncorrect);
-  // 57.7 / 16 is 3.6, so 4 launches: 64 ticks.
+  // 57.7 / 16 is 3.6, so a burst has 4 launches: 64 ticks.
   EXPECT_THAT(burst.reason, HasSubstr("after the last event (burst of 0.061 ms)"));
   EXPECT_EQ(later.timer.bursts_ended, 1);
 }
@@ -185,14 +185,14 @@ TEST(BurstSampling, NoWarmUpAtAllLeavesOneLaunchASample) {
   bench.options.fixed_samples = 3;
   const SampleResult result = bench.run();
   EXPECT_EQ(result.timing.warm_up, (WarmUp{.steps = 0, .first = std::nullopt, .steady = false}));
-  EXPECT_EQ(result.timing.launches_per_sample, 1);  // nothing is known of the launch
+  EXPECT_EQ(result.timing.launches_per_sample, 1);  // without a warm-up, the launch's duration is not known
   EXPECT_EQ(bench.timer.steps, 3);
 }
 
 TEST(BurstSampling, NeverMoreThanTwoThousandSamples) {
   Bench bench{[](std::int64_t step) { return (step % 2 == 0 ? 64 : 512) * kTick; }};
   bench.options.precise_half_width = 0.0;
-  bench.options.sample_time = {10.0};  // out of the spread's reach
+  bench.options.sample_time = {10.0};  // too long for the spread to stop the sampling
   const SampleResult result = bench.run();
   EXPECT_EQ(result.timing.stop_reason, StopReason::kSampleLimit);
   EXPECT_EQ(result.timing.samples_s.size(), 2000U);
@@ -211,7 +211,7 @@ TEST(BurstSampling, HostTimesOfFlushesAndSpinsAreNotTold) {
   EXPECT_FALSE(result.timing.wall.has_value());
   EXPECT_FALSE(result.timing.drain.has_value());
   EXPECT_FALSE(result.device.energy_per_step.has_value());
-  EXPECT_DOUBLE_EQ(result.timing.cpu.value, 8 * kTick);  // a launch's, by the fake twice its time
+  EXPECT_DOUBLE_EQ(result.timing.cpu.value, 8 * kTick);  // CPU time per launch: in the fake, twice its time
 }
 
 TEST(BurstSampling, PhasesAddUpToTheLaunch) {

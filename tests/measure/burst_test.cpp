@@ -1,4 +1,4 @@
-// Bursts on a simulated device: a queue of commands that run in order, while every command costs the host time too.
+// Tests bursts on a simulated device: a queue whose commands run in order. Enqueueing also costs the host time.
 #include "tbench/measure/burst.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr double kTolerance = 1e-12;
 
 class SimulatedDevice final : public BurstQueue {
  public:
-  /// @param host_cost  of a launch; every other command costs the host nothing
+  /// @param host_cost  host time per launch; the other commands take no host time
   explicit SimulatedDevice(double host_cost) : host_cost_{host_cost} {}
 
   void flush_l2() override { run("flush", 40 * kMicro); }
@@ -37,7 +37,7 @@ class SimulatedDevice final : public BurstQueue {
   }
   bool has_passed(std::size_t event) override { return events_.at(event) <= host_; }
   Seconds between(std::size_t first, std::size_t last) const override { return {events_.at(last) - events_.at(first)}; }
-  /// The host is busy first, then the device has the kernel.
+  /// The host is busy first, and then enqueues the kernel.
   void launch(double duration) {
     host_ += host_cost_;
     run("launch", duration);
@@ -55,11 +55,11 @@ class SimulatedDevice final : public BurstQueue {
 
   double host_cost_;
   double host_{};
-  double device_{};  // when it has finished everything so far
+  double device_{};  // time at which all commands so far have finished
   std::map<std::size_t, double> events_;
 };
 
-/// Runs one burst of launches of kKernel and gives its phases' times.
+/// Runs one burst of launches of kKernel and returns the times of its phases.
 std::vector<double> run_burst(SimulatedDevice& device, const BurstSetup& setup, std::size_t launches, Seconds& spin,
                               Burst::HostTimes* host = nullptr) {
   Burst burst{setup, launches};
@@ -89,7 +89,7 @@ TEST(Burst, HidesOneLaunchBehindASpin) {
 }
 
 TEST(Burst, WithoutASpinTheHostWouldShow) {
-  // The same launch with nothing in front of it: the event passes at once, and the host's 4 us are in the time.
+  // Without a command before the launch, the event passes at once, so the time includes the host's 4 us.
   SimulatedDevice device{4 * kMicro};
   device.record(0);
   device.launch(kKernel);
@@ -132,7 +132,7 @@ TEST(Burst, ACheckerActsBehindTheSpinAndBehindTheLaunch) {
   EXPECT_THAT(device.log,
               ElementsAre("spin 20", "event 2", "redraw", "flush", "perturb", "event 0", "launch", "event 1", "after"));
   device.log.clear();
-  // Launches with a warm cache stand apart too.
+  // Launches with a warm cache are also separated by a spin.
   run_burst(device, {.phases = 1, .checker = &checker}, 2, spin);
   EXPECT_THAT(device.log,
               ElementsAre("spin 20", "event 2", "redraw", "perturb", "event 0", "launch", "event 1", "after",  //
@@ -140,7 +140,8 @@ TEST(Burst, ACheckerActsBehindTheSpinAndBehindTheLaunch) {
 }
 
 TEST(Burst, WithACheckerTheSpinLastsUntilTheLaunchIsEnqueued) {
-  // The flush hides the launch, but leaves a stream that waits for nothing the operands of this launch.
+  // The flush hides the launch. A stream that waits for no other could still read the operands while the host enqueues
+  // the launch, so the spin must last longer.
   SimulatedDevice device{25 * kMicro};
   struct IdleChecker final : LaunchChecker {
     void begin() override {}
@@ -176,7 +177,7 @@ TEST(Burst, AnExposedLaunchIsDoneAgainBehindALongerSpin) {
                                       "spin 40", "event 0", "launch", "event 1",  //
                                       "spin 80", "event 0", "launch", "event 1"));
   EXPECT_FALSE(host.exposed);
-  // The next burst begins with what was enough.
+  // The next burst begins with the spin that was long enough.
   device.log.clear();
   EXPECT_THAT(run_burst(device, {}, 1, spin), ElementsAre(DoubleNear(kKernel, kTolerance)));
   EXPECT_THAT(device.log, ElementsAre("spin 80", "event 0", "launch", "event 1"));
@@ -188,7 +189,7 @@ TEST(Burst, OnlyTheColdLaunchThatWasExposedIsDoneAgain) {
   Burst burst{{.phases = 1, .flush_l2 = true}, 3};
   int launch = 0;
   burst.enqueue(device, spin, [&](PhaseMarker& marker) {
-    // The host is away for long in the second launch: two flushes, two spins and a launch are not enough.
+    // The host pauses during the second launch for longer than two flushes, two spins and a launch.
     for (int i = 0; launch == 1 && i < 200; ++i) {
       device.launch(0);
     }
@@ -201,7 +202,7 @@ TEST(Burst, OnlyTheColdLaunchThatWasExposedIsDoneAgain) {
   EXPECT_EQ(burst.calls(), 4U);
   EXPECT_THAT(burst.made_again(), ElementsAre(1));
   EXPECT_EQ(std::ranges::count(device.log, "flush"), 4);
-  EXPECT_EQ(std::ranges::count(device.log, "event 2"), 2);  // the second launch's begin
+  EXPECT_EQ(std::ranges::count(device.log, "event 2"), 2);  // the begin of the second launch
   std::vector<double> times(1);
   burst.read(device, times);
   EXPECT_THAT(times, ElementsAre(DoubleNear(kKernel, kTolerance)));
@@ -234,8 +235,8 @@ TEST(Burst, TheSpinHasACap) {
   EXPECT_EQ(spin, kLongestSpin);
   EXPECT_DOUBLE_EQ(*std::ranges::max_element(device.spins), 0.05);
   EXPECT_EQ(std::ranges::count(device.spins, 0.05), 1);
-  EXPECT_GT(times[0], kKernel);  // with what the spin could not hide
-  // A burst is taken as it is from then on.
+  EXPECT_GT(times[0], kKernel);  // includes the time that the spin could not hide
+  // Later bursts are accepted without a longer spin.
   const std::size_t before = device.spins.size();
   run_burst(device, {}, 1, spin, &host);
   EXPECT_TRUE(host.exposed);

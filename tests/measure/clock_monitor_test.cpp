@@ -1,4 +1,4 @@
-// The monitor over a fake NVML (tests/cuda/fake_nvml.cpp) and over none.
+// Tests the clock monitor with a fake NVML (tests/cuda/fake_nvml.cpp) and without NVML.
 #include "tbench/measure/clock_monitor.hpp"
 
 #include <gmock/gmock.h>
@@ -39,13 +39,13 @@ TEST(NvmlClockMonitor, ReadsWhatTheDeviceKnows) {
 
 TEST(NvmlClockMonitor, PollsInAThreadOfItsOwn) {
   NvmlClockMonitor monitor{cuda::NvmlDevice::by_pci_bus_id(cuda::load_nvml(TBENCH_FAKE_NVML), "0000:0F:00.0")};
-  EXPECT_THAT(monitor.stop_polling(), IsEmpty());  // it was not begun
+  EXPECT_THAT(monitor.stop_polling(), IsEmpty());  // polling had not begun
   const Seconds begin = steady_now();
   monitor.start_polling();
   sleep_for(kPollInterval * 5.0);
   const std::vector<PolledClock> noted = monitor.stop_polling();
   const Seconds end = steady_now();
-  // One at the begin and one an interval, fewer on a busy machine.
+  // There is one poll at the start and one per interval. A busy machine may have fewer.
   ASSERT_GE(noted.size(), 2U);
   EXPECT_LE(noted.size(), 2 + static_cast<std::size_t>((end - begin) / kPollInterval));
   EXPECT_TRUE(std::ranges::is_sorted(noted, {}, &PolledClock::at));
@@ -56,7 +56,7 @@ TEST(NvmlClockMonitor, PollsInAThreadOfItsOwn) {
     EXPECT_NEAR(poll.power.value().value, 698.765, 1e-9);
   }
   monitor.start_polling();
-  EXPECT_LE(monitor.stop_polling().size(), 2U);  // starts anew, and ends without waiting for the interval
+  EXPECT_LE(monitor.stop_polling().size(), 2U);  // polling starts again, and stops without waiting for the interval
 }
 
 TEST(NvmlClockMonitor, OfAnUnknownDeviceDoesNotPoll) {

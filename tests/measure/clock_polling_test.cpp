@@ -1,4 +1,4 @@
-// The clock that a monitor polls, as the sampler takes it, on a simulated clock.
+// Tests how the sampler uses the polled clock, on a simulated clock.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,8 @@ struct Bench {
                       }};
 };
 
-/// 1.9 GHz and 100 W, but 1.2 GHz and 700 W within the first step of every chunk of 16, which gives no sample.
+/// Returns 1.9 GHz and 100 W, but 1.2 GHz and 700 W within the first step of every chunk of 16. That step gives no
+/// sample.
 PolledClock slow_in_dropped_steps(Seconds at) {
   const double sampling_begin = 65 * kStep;
   const double in_chunk = std::fmod(at.value - sampling_begin, 16 * kStep);
@@ -37,7 +38,7 @@ TEST(ClockPolling, APolledClockIsThatOfTheSamplesAlone) {
   Bench bench;
   bench.monitor.polled = &slow_in_dropped_steps;
   const SampleResult result = bench.run();
-  EXPECT_EQ(bench.monitor.polling_since, Seconds{65 * kStep});  // the warm-up's clock does not count
+  EXPECT_EQ(bench.monitor.polling_since, Seconds{65 * kStep});  // the clock during the warm-up does not count
   EXPECT_EQ(bench.monitor.polls_begun, 1);
   EXPECT_EQ(bench.monitor.polls_ended, 1);
   EXPECT_EQ(result.device.clock_source, ClockSource::kPolled);
@@ -51,7 +52,7 @@ TEST(ClockPolling, CountedCyclesAreOfAllChunks) {
   Bench bench;
   bench.timer.clock_of_chunk = [](std::int64_t chunk) { return chunk % 2 == 0 ? 1.4e9 : 1.6e9; };
   const SampleResult result = bench.run();
-  // Chunks of 16 steps after a warm-up: as many of either clock, but for one more at most.
+  // After the warm-up, the numbers of chunks at the two clocks differ by at most one.
   EXPECT_NEAR(result.device.sm_clock_counted.value().value, 1.5e9, 0.02e9);
   EXPECT_EQ(result.device.mean_sm_clock(), result.device.sm_clock_counted);
   bench.timer.clock_of_chunk = {};

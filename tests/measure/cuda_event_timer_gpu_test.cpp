@@ -1,4 +1,4 @@
-// The event timer on a real GPU, with kernels of known duration.
+// Tests the event timer on a real GPU with kernels of known duration.
 #include "tbench/measure/cuda_event_timer.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class CudaEventTimerOnGpu : public testing::Test {
       GTEST_SKIP() << "no GPU on this machine";
     }
     timer_.prepare(64, 1);
-    // Loads the kernel, so that no test's first step holds that.
+    // Loads the kernel, so that the first step of a test does not include loading.
     cuda::launch_spin({1e-6}, nullptr);
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   }
@@ -93,7 +93,7 @@ TEST_F(CudaEventTimerOnGpu, WorkOnAnUnjoinedStreamEscapes) {
                                           marker.mark();
                                         },
                                         {});
-  // The events see an empty stream; the work takes 40 ms.
+  // The events see an empty stream, but the work takes 40 ms.
   EXPECT_GT(chunk.escaped.value, 0.8 * kSpin * kSteps);
 }
 
@@ -128,7 +128,7 @@ TEST_F(CudaEventTimerOnGpu, MoreStepsThanPreparedAreRefused) {
   EXPECT_THROW(static_cast<void>(timer_.time_steps(65, spin_and_mark, {})), std::logic_error);
 }
 
-/// A step of known duration; on a stream that nobody joins if `escapes`.
+/// A step of known duration. If `escapes`, it runs on a stream that is never joined.
 class SpinCase final : public FakeCase {
  public:
   explicit SpinCase(bool escapes) : other_{cuda::make_non_blocking_stream()} {

@@ -1,4 +1,4 @@
-// A simulated machine for the sampler's tests: time passes only where a fake says so.
+// Simulates a machine for the sampler's tests. Time passes only when a fake advances it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace tbench::measure {
 
-/// Steps take what `duration` says of their running number; all times are simulated.
+/// Makes each step take `duration(i)` seconds of simulated time, where i counts all steps.
 class FakeTimer final : public Timer {
  public:
   explicit FakeTimer(std::function<double(std::int64_t step)> duration_of_step)
@@ -40,7 +40,7 @@ class FakeTimer final : public Timer {
       step(marker);
       EXPECT_EQ(marker.marks, phases);
       const double seconds = duration(steps++);
-      // Phases of a step take 1, 2, 3, ... parts of it.
+      // The phases of a step take 1, 2, 3, ... parts of its time.
       const auto parts = static_cast<double>(phases * (phases + 1)) / 2.0;
       for (std::size_t phase = 1; phase <= phases; ++phase) {
         chunk.phase_seconds.push_back(seconds * static_cast<double>(phase) / parts);
@@ -64,7 +64,8 @@ class FakeTimer final : public Timer {
 
   bool can_flush_l2() const override { return flushes; }
   void begin_bursts(const BurstSetup& wanted) override { bursts_begun.push_back(wanted); }
-  /// Bursts of the same steps; each takes `overhead` of simulated time besides. Calls in `made_again` have no row.
+  /// Runs bursts of the same steps. Each burst also takes `overhead` of simulated time. Calls in `made_again` have no
+  /// row.
   Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
                     const std::function<void()>& while_busy) override {
     EXPECT_GT(bursts_begun.size(), static_cast<std::size_t>(bursts_ended));
@@ -101,16 +102,16 @@ class FakeTimer final : public Timer {
   }
 
   std::function<double(std::int64_t step)> duration;
-  std::function<Seconds(std::int64_t chunk)> escaped;        // none if empty
-  std::function<double(std::int64_t chunk)> clock_of_chunk;  // Hz, counted; not if empty
-  std::optional<Seconds> drain;                              // of a chunk; the whole chunk if absent
+  std::function<Seconds(std::int64_t chunk)> escaped;        // no work escapes if empty
+  std::function<double(std::int64_t chunk)> clock_of_chunk;  // counted clock in Hz; not counted if empty
+  std::optional<Seconds> drain;                              // drain of a chunk; the whole chunk if absent
   bool flushes{true};
   bool exposed{};
   std::vector<std::size_t> made_again;
-  Seconds overhead;  // of a burst
+  Seconds overhead;  // per burst
   std::vector<BurstSetup> bursts_begun;
   int bursts_ended{};
-  std::vector<std::int64_t> burst_launches;  // of each chunk
+  std::vector<std::int64_t> burst_launches;  // per chunk
   std::size_t prepared_steps{};
   std::size_t phases{};
   std::int64_t steps{};
@@ -125,7 +126,7 @@ class FakeTimer final : public Timer {
   };
 };
 
-/// Says what `reading` gives for the running number of the reading; uses `watts` all the time.
+/// Returns `reading(i)` for reading i, and draws `watts` all the time.
 class FakeMonitor final : public ClockMonitor {
  public:
   FakeMonitor(const Timer& timer, std::function<ClockReading(std::int64_t)> reading_of)
@@ -147,7 +148,7 @@ class FakeMonitor final : public ClockMonitor {
   }
 
   std::function<ClockReading(std::int64_t)> reading;
-  std::function<PolledClock(Seconds at)> polled;  // does not poll if empty
+  std::function<PolledClock(Seconds at)> polled;  // no polling if empty
   std::optional<double> watts;
   std::int64_t reads{};
   int polls_begun{};
@@ -158,7 +159,7 @@ class FakeMonitor final : public ClockMonitor {
   const Timer& timer_;
 };
 
-/// Sees of every step that the device works for 60 % of `step`, and waits for its host in the rest.
+/// Reports for every step that the device works for 60 % of `step` and waits for the host during the rest.
 class FakeTracer final : public StepTracer {
  public:
   explicit FakeTracer(Seconds step_time) : step{step_time} {}
@@ -194,7 +195,7 @@ class FakeTracer final : public StepTracer {
   mutable std::int64_t clock_ns{};
 };
 
-/// A case that does nothing but mark its phases; each of its answers can be replaced.
+/// A case that only marks its phases. Each of its answers can be replaced.
 class FakeCase : public Case {
  public:
   std::optional<std::string> unsupported_reason() const override { return unsupported; }
@@ -255,7 +256,7 @@ class FakeCase : public Case {
   std::int64_t launches_before_second_verification{-1};
   LaunchChecker* watched_by{};
   bool records{};
-  std::vector<std::int64_t> launches_before_recording;  // at each time that a recording was discarded
+  std::vector<std::int64_t> launches_before_recording;  // number of launches each time that a recording was discarded
 };
 
 }  // namespace tbench::measure

@@ -18,7 +18,7 @@ namespace tbench::measure {
 
 inline constexpr double kStep = 1.0 / 64.0;
 
-/// An allocator whose peak follows the launches: each one allocates 700 bytes beside the 300 that the case holds.
+/// Simulates an allocator. Each launch allocates 700 bytes in addition to the 300 bytes that the case holds.
 class FakeProbe final : public MemoryProbe {
  public:
   explicit FakeProbe(const FakeCase& subject) : subject_{subject} {}
@@ -56,7 +56,7 @@ class FakeProbe final : public MemoryProbe {
   }
 
   std::int64_t logged_bytes{700};
-  int logs{};  // started and not ended
+  int logs{};  // logs that were started and have not ended
   int releases{};
   bool fail_release{};
   mutable std::int64_t launches_in_pass{};

@@ -1,4 +1,4 @@
-// Cases that cannot run, are wrong, run out of memory or crash: each has a status, a reason and no time.
+// Tests cases that cannot run, are wrong, run out of memory or crash. Each has a status, a reason and no time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(MeasureCase, AnOutputFoundWrongAfterTheTimingHasNoTimeAndSaysSo) {
   bench.subject.own_counters = {{"skipped_steps", 2.0}};
   bench.subject.second_verification = wrong_output();
   const std::vector<Record> records = bench.run(3);
-  ASSERT_EQ(records.size(), 1U);  // the others would be no better
+  ASSERT_EQ(records.size(), 1U);  // the other repetitions would fail, too
   const Record& record = records.front();
   EXPECT_EQ(record.status, Status::kIncorrect);
   EXPECT_EQ(record.reason, "found after the timing, on other data: logits[3] is 1.5, expected 1.0");
@@ -89,7 +89,7 @@ TEST(MeasureCase, EscapedWorkHasNoTime) {
   Bench bench;
   bench.timer.escaped = [](std::int64_t) { return Seconds{1.0}; };
   const std::vector<Record> records = bench.run(3);
-  ASSERT_EQ(records.size(), 1U);  // the others would be no better
+  ASSERT_EQ(records.size(), 1U);  // the other repetitions would fail, too
   EXPECT_EQ(records[0].status, Status::kIncorrect);
   EXPECT_THAT(records[0].reason, HasSubstr("the timed region does not contain the work"));
   EXPECT_FALSE(records[0].timing.has_value());

@@ -1,5 +1,5 @@
-// Leads from a case to records, with made-up cases on a simulated clock, and twice on the real one.
-// measure_case_failure_test.cpp has the cases that fail.
+// Tests the path from a case to its records, with made-up cases on a simulated clock, and in two tests on the real
+// clock. measure_case_failure_test.cpp has the cases that fail.
 #include "tbench/measure/measure_case.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ TEST(MeasureCase, AGoodCaseHasAllItsParts) {
   EXPECT_EQ(record.work->tokens, 1024);
   EXPECT_TRUE(record.verification->passed);
   EXPECT_THAT(record.counters, ElementsAre(Pair("skipped_steps", 2.0)));
-  EXPECT_FALSE(record.device.has_value());  // the monitor knew nothing
+  EXPECT_FALSE(record.device.has_value());  // the monitor returned no readings
   EXPECT_FALSE(record.peak_at_clock.has_value());
   EXPECT_FALSE(record.requested_bytes.has_value());
 }
@@ -43,7 +43,7 @@ TEST(MeasureCase, TheMemoryPassIsTwoStepsOfItsOwn) {
   const Record record = bench.run_once();
   ASSERT_TRUE(record.memory.has_value());
   EXPECT_EQ(bench.probe.launches_in_pass, 2);
-  EXPECT_EQ(bench.probe.releases, 2);  // before the case and before the pass
+  EXPECT_EQ(bench.probe.releases, 2);  // before the case and before the memory pass
   EXPECT_EQ(record.memory->allocated_peak, 1000);
   EXPECT_EQ(record.memory->requested_peak, 970);
   EXPECT_EQ(record.memory->reserved_peak, 2048);
@@ -60,8 +60,8 @@ TEST(MeasureCase, AFlushesMemoryIsNotThereInTheMemoryPass) {
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kOk);
   EXPECT_EQ(record.timing->regime, Regime::kBurst);
-  EXPECT_EQ(std::ranges::count(ended_before_launch, 1), 2);  // the launches of the pass
-  EXPECT_EQ(bench.probe.releases, 3);  // before the case, before the flush's memory is taken, before the pass
+  EXPECT_EQ(std::ranges::count(ended_before_launch, 1), 2);  // the launches of the memory pass
+  EXPECT_EQ(bench.probe.releases, 3);  // before the case, before the flush allocates, before the memory pass
   EXPECT_EQ(record.memory->allocated_peak, 1000);
 }
 
@@ -70,7 +70,7 @@ TEST(MeasureCase, TheHarnessTimeIsWhatIsNeitherWarmUpNorSampling) {
   bench.subject.on_build = [&] { bench.timer.wait({0.75}); };
   const std::vector<Record> records = bench.run(2);
   ASSERT_EQ(records.size(), 2U);
-  // Building, and the memory pass of two steps. The second repetition builds nothing.
+  // The harness builds, and runs the memory pass of two steps. The second repetition builds nothing.
   EXPECT_DOUBLE_EQ(records[0].harness.value, 0.75 + 2 * kStep);
   EXPECT_DOUBLE_EQ(records[1].harness.value, 2 * kStep);
 }
@@ -92,7 +92,7 @@ TEST(MeasureCase, TheHostsTimeIsToldByWhatItWasFor) {
   EXPECT_EQ(first.trace, Seconds{});  // there is no tracer
   EXPECT_EQ(first.second_verification, Seconds{0.125});
   EXPECT_NEAR(records[0].harness.value, 0.75 + 0.5 + 2 * kStep + 0.125, 1e-9);
-  // The second repetition is built and verified by the first.
+  // The second repetition uses the build and the verification of the first.
   EXPECT_EQ(records[1].host_times->build, Seconds{});
   EXPECT_EQ(records[1].host_times->verification, Seconds{});
   EXPECT_EQ(records[1].host_times->second_verification, Seconds{0.125});
@@ -156,7 +156,7 @@ TEST(MeasureCase, CyclesThatTheGpuCannotCountAreDropped) {
   EXPECT_FALSE(record.device && record.device->sm_clock_counted);
 }
 
-/// At the power limit 0.15 s of steps come before those that are traced.
+/// At the power limit, 0.15 s of steps run before the traced steps.
 TEST(MeasureCase, StepsAtTheFullClockAreTracedWithoutARunUp) {
   const auto launches_of = [](double clock_hz) {
     Bench bench;
@@ -172,7 +172,7 @@ TEST(MeasureCase, StepsAtTheFullClockAreTracedWithoutARunUp) {
     return bench.subject.launches;
   };
   EXPECT_EQ(launches_of(1.98e9), launches_of(2e9));
-  EXPECT_EQ(launches_of(1.96e9) - launches_of(2e9), 9);  // of 1 / 64 s
+  EXPECT_EQ(launches_of(1.96e9) - launches_of(2e9), 9);  // nine steps of 1 / 64 s
 }
 
 TEST(MeasureCase, ACaseIsCheckedBeforeItsFirstStepUnlessItAsksForAfterwards) {
@@ -236,14 +236,14 @@ TEST(MeasureCase, ACheckerIsAskedRightAfterTheBursts) {
   FakeChecker checker;
   bench.subject.watched_by = &checker;
   EXPECT_EQ(bench.run_once().status, Status::kOk);
-  EXPECT_EQ(checker.verdicts, 0);  // of chained steps
+  EXPECT_EQ(checker.verdicts, 0);  // chained steps are not checked
   bench.options.regime = Regime::kBurst;
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kOk);
   EXPECT_EQ(record.verification->worst_where, "y[3]");
   EXPECT_EQ(record.labels.at("trusted"), "plugin");
   EXPECT_EQ(checker.verdicts, 1);
-  EXPECT_EQ(checker.begun, 2);  // once for each time that samples were taken: the warm-up does not count
+  EXPECT_EQ(checker.begun, 2);  // once for each sampling; the warm-up does not count
   EXPECT_EQ(bench.timer.bursts_begun.back().checker, &checker);
   EXPECT_EQ(*(bench.activities.end() - 3), "verifying a timed launch");
 }

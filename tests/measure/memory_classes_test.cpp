@@ -20,7 +20,7 @@ using testing::UnorderedElementsAre;
 
 constexpr std::array<std::string_view, 2> kPhases{"forward", "backward"};
 
-/// A log that is written block by block, with marks where a step's phases end.
+/// A log to which a test adds allocations one by one, with marks at the ends of a step's phases.
 class Log {
  public:
   explicit Log(std::int64_t before) : live_{before} { log_.allocated_before = before; }
@@ -68,7 +68,7 @@ TEST(MemoryClasses, ABlockIsOfTheTensorInItAtTheNextMark) {
   const std::size_t peak = log.size();
   log.end_phase({kWeights, kGradient});
   log.begin({kWeights, kGradient});
-  log.add(0x2000, -600);  // none of the second step: what the first one's end knew stays known
+  log.add(0x2000, -600);  // freed in the second step; the tensor that the first step's end showed in it remains known
   log.end_phase({kWeights});
   log.end_phase({kWeights});
   EXPECT_THAT(log.behind(0), ElementsAre(Pair("other", 400), Pair("parameters", 600)));
@@ -78,11 +78,11 @@ TEST(MemoryClasses, ABlockIsOfTheTensorInItAtTheNextMark) {
 TEST(MemoryClasses, WhatNobodyHoldsIsNamedByItsLife) {
   Log log{1'000};
   log.begin({kWeights});
-  log.add(1, 10);     // dies in its phase
-  log.add(2, 20);     // lives into backward
+  log.add(1, 10);     // is freed in its phase
+  log.add(2, 20);     // lives until backward
   log.add(3, 40, 1);  // a cast
   log.add(4, 80);     // outlives the step
-  log.add(5, 160);    // given back by the step
+  log.add(5, 160);    // returned by the step
   const std::size_t peak = log.size();
   log.add(1, -10);
   log.end_phase({kWeights});
@@ -108,8 +108,8 @@ TEST(MemoryClasses, WhatWasThereBeforeIsGivenUpByItsClass) {
   Log log{2'000};
   log.begin({kWeights, kWeights, kGradient, {.address = 0, .bytes = 7, .memory_class = "casts"}});
   log.end_phase({kWeights});
-  log.add(0x2000, -600);  // its block, ten bytes larger than the gradient asked for
-  log.add(0x3000, -5);    // nobody knew of it
+  log.add(0x2000, -600);  // the gradient's block, ten bytes larger than the tensor
+  log.add(0x3000, -5);    // a block that no tensor is known for
   log.end_phase({kWeights});
   EXPECT_EQ(log.behind(0).at("other"), 2'000 - 600 - 590 - 7) << "a storage counts once";
   EXPECT_EQ(log.behind(1).at("other"), 2'000 - 600 - 590 - 7 - 10);

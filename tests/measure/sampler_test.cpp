@@ -1,5 +1,5 @@
-// The sampler on a simulated clock. Step times are multiples of 1/64 s, so that sums are exact: a regular chunk of them
-// is 0.25 s = 16 steps.
+// Tests the sampler on a simulated clock. Step times are multiples of 1/64 s, so sums are exact. A regular chunk of
+// such steps takes 0.25 s = 16 steps.
 #include "tbench/measure/sampler.hpp"
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ struct Bench {
   FakeMonitor monitor;
   SamplerOptions options;
   std::vector<std::string> activities;
-  std::optional<std::int64_t> stop_after;  // chunks
+  std::optional<std::int64_t> stop_after;  // number of chunks
 };
 
 ClockReading at_clock(double ghz) {
@@ -55,7 +55,7 @@ TEST(Sampler, SteadyStepsStopAtTheMinimumTimes) {
   EXPECT_EQ(result.reason, "");
   // 1 + 4 * 16 steps are 65/64 s, the first sum of chunks that is at least 1 s.
   EXPECT_EQ(result.timing.warm_up, (WarmUp{.steps = 65, .first = Seconds{kStep}, .steady = true}));
-  // Two chunks of 0.25 s make 0.5 s and 2 * 15 samples.
+  // Two chunks of 0.25 s take 0.5 s and give 2 * 15 samples.
   EXPECT_THAT(bench.timer.chunk_sizes, ElementsAre(1, 16, 16, 16, 16, 16, 16));
   EXPECT_EQ(result.timing.samples_s, std::vector<double>(30, kStep));
   EXPECT_EQ(result.timing.stop_reason, StopReason::kPrecise);
@@ -76,13 +76,14 @@ TEST(Sampler, TheFirstStepOfAChunkGivesNoSample) {
 }
 
 TEST(Sampler, DriftingStepsWarmUpUntilTheyHaveSettled) {
-  // Slower by half at first, and settling with a time constant of 100 steps.
+  // Steps are 50 % slower at first and settle with a time constant of 100 steps.
   Bench bench{[](std::int64_t step) { return kStep * (1.0 + 0.5 * std::exp(-static_cast<double>(step) / 100.0)); }};
   const SampleResult result = bench.run();
   EXPECT_EQ(result.status, Status::kOk);
   EXPECT_TRUE(result.timing.warm_up.steady);
-  // With e = exp(-m / 100) at the middle m of the last ten, the drift over five steps is 0.5 * e * 5 / 100, and at most
-  // 0.5 % of 1 + 0.5 * e once e <= 0.222, m >= 151. The last step is five later, and a chunk has about 13 steps.
+  // At the middle m of the last ten steps let e = exp(-m / 100). The drift over five steps is 0.5 * e * 5 / 100. It is
+  // at most 0.5 % of 1 + 0.5 * e if e <= 0.222, that is m >= 151. The last step is five later, and a chunk has about 13
+  // steps.
   EXPECT_GE(result.timing.warm_up.steps, 151 + 5);
   EXPECT_LE(result.timing.warm_up.steps, 151 + 5 + 16);
   EXPECT_EQ(result.timing.warm_up.first, Seconds{1.5 * kStep});
@@ -90,7 +91,7 @@ TEST(Sampler, DriftingStepsWarmUpUntilTheyHaveSettled) {
 }
 
 TEST(Sampler, NoiseWithoutATrendEndsTheWarmUpInTime) {
-  // 0.96 to 1.05 of a step, over and over: q90 - q10 is 7 %, but every ten steps have the same median.
+  // Step times cycle through 0.96 to 1.05 of kStep: q90 - q10 is 7 %, but every ten steps have the same median.
   Bench bench{[](std::int64_t step) { return kStep * (0.96 + 0.01 * static_cast<double>(step % 10)); }};
   const SampleResult result = bench.run();
   EXPECT_TRUE(result.timing.warm_up.steady);
@@ -122,7 +123,7 @@ TEST(Sampler, BimodalStepsStopWhenTheSpreadHasSettled) {
 }
 
 TEST(Sampler, TheSampleLimitEndsWhatNeitherSettlesNorRepeats) {
-  // A swing of 40 % whose period becomes ever longer, so that neither the median nor the spread settles.
+  // Step times swing by 40 % with an ever longer period, so neither the median nor the spread settles.
   Bench bench{
       [](std::int64_t step) { return kStep * (1.0 + 0.4 * std::sin(std::sqrt(static_cast<double>(step)) * 2.0)); }};
   bench.options.warm_up_limit = {2.0};
@@ -146,13 +147,13 @@ TEST(Sampler, LongStepsGiveEightSamplesInOneChunk) {
 TEST(Sampler, VeryLongStepsStopAtTheLimitWithFewSamples) {
   Bench bench{[](std::int64_t) { return 20.0; }};
   const SampleResult result = bench.run();
-  // 60 s are three steps of 20 s; one is dropped and one more is allowed for.
+  // The limit of 60 s allows three steps of 20 s. The first step is dropped, and one more is allowed for.
   EXPECT_THAT(bench.timer.chunk_sizes, ElementsAre(1, 5));
-  EXPECT_FALSE(result.timing.warm_up.steady);  // one step passed the limit of 15 s
+  EXPECT_FALSE(result.timing.warm_up.steady);  // a single step exceeded the limit of 15 s
   EXPECT_EQ(result.timing.samples_s.size(), 4U);
   EXPECT_EQ(result.timing.stop_reason, StopReason::kTimeLimit);
   EXPECT_FALSE(result.timing.relative_half_width.has_value());
-  EXPECT_EQ(result.status, Status::kOk);  // all four alike
+  EXPECT_EQ(result.status, Status::kOk);  // all four samples are equal
 }
 
 TEST(Sampler, FixedCountsAreExact) {
@@ -231,7 +232,7 @@ TEST(Sampler, DeviceStateComesFromTheReadings) {
     return reading;
   };
   const SampleResult result = bench.run();
-  EXPECT_EQ(bench.monitor.reads, 2);  // once a chunk of sampling, none in the warm-up
+  EXPECT_EQ(bench.monitor.reads, 2);  // once per chunk of sampling, never in the warm-up
   EXPECT_EQ(result.device.clock_source, ClockSource::kChunk);
   EXPECT_DOUBLE_EQ(result.device.sm_clock_p50->value, 1.97e9);
   EXPECT_DOUBLE_EQ(result.device.sm_clock_p95->value, 1.979e9);
@@ -240,7 +241,7 @@ TEST(Sampler, DeviceStateComesFromTheReadings) {
   EXPECT_EQ(result.device.power, Watts{600.0});
   EXPECT_FALSE(result.device.energy_per_step.has_value());  // half a second is too short for NVML's counter
   EXPECT_THAT(result.device.throttle_reasons, ElementsAre("sw_power_cap"));
-  EXPECT_EQ(result.status, Status::kOk);  // a power cap is how a GPU runs under load
+  EXPECT_EQ(result.status, Status::kOk);  // a power cap is normal for a GPU under load
 }
 
 TEST(Sampler, EnergyIsOfAllStepsOfALongSampling) {
@@ -260,7 +261,7 @@ TEST(Sampler, AFewSlowSamplesAreFlaggedAndKept) {
   ASSERT_FALSE(result.timing.flagged_samples.empty());
   const std::size_t n = result.timing.samples_s.size();
   EXPECT_LE(result.timing.flagged_samples.size() * 5, n);
-  // The third chunk's samples, and no others.
+  // Only the samples of the third chunk are flagged.
   const std::size_t first = result.timing.flagged_samples.front();
   EXPECT_EQ(result.timing.flagged_samples.back() - first + 1, result.timing.flagged_samples.size());
   EXPECT_GT(first, 0U);
@@ -290,7 +291,7 @@ TEST(Sampler, HeatThatStaysIsThrottledAfterWaitsThatDoubleToTwoSeconds) {
   EXPECT_EQ(result.status, Status::kThrottled);
   EXPECT_THAT(result.reason, HasSubstr("heat"));
   EXPECT_THAT(result.device.throttle_reasons, ElementsAre("hw_thermal_slowdown"));
-  ASSERT_EQ(bench.timer.waits.size(), 18U);  // three tries of six waits
+  ASSERT_EQ(bench.timer.waits.size(), 18U);  // three attempts with six waits each
   EXPECT_DOUBLE_EQ(bench.timer.waits[0], 0.05);
   EXPECT_DOUBLE_EQ(bench.timer.waits[5], 1.6);
   EXPECT_DOUBLE_EQ(bench.timer.waits[6], 2.0);
@@ -307,7 +308,7 @@ TEST(Sampler, ADeviceThatCoolsDownIsSampledAgain) {
   const SampleResult result = bench.run();
   EXPECT_EQ(result.status, Status::kOk);
   EXPECT_THAT(bench.timer.waits, ElementsAre(0.05, 0.1));
-  EXPECT_THAT(result.timing.samples_s, Each(kStep));  // nothing of the hot run is left
+  EXPECT_THAT(result.timing.samples_s, Each(kStep));  // no sample of the hot attempt remains
 }
 
 TEST(Sampler, AFixedCountIsNotSampledAgain) {
@@ -333,12 +334,12 @@ TEST(Sampler, WorkThatEscapesTheRegionIsIncorrect) {
             "the timed region does not contain the work: the device went on for 100 ms after the last event (chunk of "
             "15.6 ms)");
   EXPECT_THAT(result.timing.samples_s, IsEmpty());
-  EXPECT_EQ(bench.timer.steps, 2);  // the first step, and once more to be sure
+  EXPECT_EQ(bench.timer.steps, 2);  // the first step, and one more as a confirmation
 }
 
 TEST(Sampler, EscapedWorkIsFoundWhileSamplingToo) {
   Bench bench{[](std::int64_t) { return kStep; }};
-  // Chunks 0 to 4 are the warm-up. A regular chunk of 250 ms may go on for 12.5 ms, a single step for 1 ms.
+  // Chunks 0 to 4 are the warm-up. Work may continue for 12.5 ms after a chunk of 250 ms, for 1 ms after a single step.
   bench.timer.escaped = [](std::int64_t chunk) { return Seconds{chunk >= 5 ? 0.013 : chunk == 0 ? 0.0009 : 0.012}; };
   const SampleResult result = bench.run();
   EXPECT_EQ(result.status, Status::kIncorrect);

@@ -1,4 +1,4 @@
-// The traced steps of a case, with a tracer that says what it was told.
+// Tests the traced steps of a case with a fake tracer.
 #include "tbench/measure/step_tracer.hpp"
 
 #include <gmock/gmock.h>
@@ -25,10 +25,10 @@ TEST(TraceSteps, LongStepsAreTracedFewerTimes) {
     return trace_steps(subject, timer, tracer, {.regime = regime}, {step_s}).steps;
   };
   EXPECT_EQ(traced(1e-6, Regime::kSustained), 10);
-  EXPECT_EQ(traced(0.0159, Regime::kSustained), 5);  // in 0.08 s
+  EXPECT_EQ(traced(0.0159, Regime::kSustained), 5);  // as many as fit into 0.08 s
   EXPECT_EQ(traced(2, Regime::kSustained), 2);
   EXPECT_EQ(traced(1e-6, Regime::kBurst), 10);
-  EXPECT_EQ(traced(0.0039, Regime::kBurst), 5);  // in a quarter of that
+  EXPECT_EQ(traced(0.0039, Regime::kBurst), 5);  // as many as fit into a quarter of 0.08 s
   EXPECT_EQ(traced(0.029, Regime::kBurst), 2);
 }
 
@@ -38,7 +38,7 @@ TEST(TraceSteps, EachStepAndPhaseHasItsMoment) {
   FakeTimer timer{[](std::int64_t) { return 1.0; }};
   FakeTracer tracer{Seconds{1}};
   static_cast<void>(trace_steps(subject, timer, tracer, {}, {1}));
-  ASSERT_THAT(tracer.steps, SizeIs(3));  // one more than is traced
+  ASSERT_THAT(tracer.steps, SizeIs(3));  // one more than the number of traced steps
   std::int64_t before = 0;
   for (const EnqueuedStep& step : tracer.steps) {
     EXPECT_GT(step.start_ns, before);
@@ -94,7 +94,7 @@ TEST(TraceSteps, ALaunchThatWasMadeAgainIsNoStep) {
     FakeTracer tracer{Seconds{1e-4}};
     EXPECT_EQ(trace_steps(subject, timer, tracer, {.regime = Regime::kBurst}, {1e-4}).steps, 10);
     EXPECT_EQ(subject.launches, records ? 15 : 14);
-    // The fake's clock ticks at the begin and at the only mark of each call.
+    // The fake's clock ticks at the start and at the only mark of each call.
     std::vector<std::int64_t> begins;
     for (const EnqueuedStep& step : tracer.steps) begins.push_back(step.start_ns);
     begins.resize(4);
@@ -131,12 +131,12 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   const Record record = bench.run_once();
   ASSERT_TRUE(record.trace);
   EXPECT_EQ(record.counters.at("communication_ms"), 1.5);
-  EXPECT_EQ(record.trace->steps, 5);       // of 1 / 64 s, in 0.08 s
+  EXPECT_EQ(record.trace->steps, 5);       // steps of 1 / 64 s in 0.08 s
   EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
   const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };
   EXPECT_LT(at("measuring memory"), at("tracing"));
   EXPECT_LT(at("tracing"), at("verifying again"));
-  EXPECT_EQ(record.memory->allocated_peak, 1000);  // the traced steps are none of the memory pass
+  EXPECT_EQ(record.memory->allocated_peak, 1000);  // the memory pass does not include the traced steps
 }
 
 TEST(MeasureCase, CyclesAreCountedOverTheTracedStepsToo) {
@@ -150,7 +150,7 @@ TEST(MeasureCase, CyclesAreCountedOverTheTracedStepsToo) {
 TEST(MeasureCase, ATraceLongerThanTheStepIsAFinding) {
   Bench bench;
   bench.traces = true;
-  bench.tracer.step = Seconds{kStep} * 2.0;  // of which it works 0.6
+  bench.tracer.step = Seconds{kStep} * 2.0;  // the device works for 0.6 of it
   const Record record = bench.run_once();
   EXPECT_EQ(record.labels.at("trace").find("disagrees: "), 0U);
   EXPECT_TRUE(record.trace.has_value());

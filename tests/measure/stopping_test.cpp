@@ -1,4 +1,4 @@
-// Each rule of the sampler by itself.
+// Tests each rule of the sampler by itself.
 #include "measure/sampler/stopping.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ TEST(NextChainedLaunches, AreOneThenAFewThenAPile) {
   EXPECT_EQ(next_chained_launches(1, {0.001}, kDefaults), kWarmUpChunk);
   EXPECT_EQ(next_chained_launches(4, {0.0016}, kDefaults), 12);  // 0.02 / 0.0016 is 12.5
   EXPECT_EQ(next_chained_launches(4, {1e-6}, kDefaults), 64);
-  EXPECT_EQ(next_chained_launches(4, {0.0068}, kDefaults), 0);  // three of them were a pile
+  EXPECT_EQ(next_chained_launches(4, {0.0068}, kDefaults), 0);  // three launches already took long enough
   EXPECT_EQ(next_chained_launches(16, {0.0016}, kDefaults), 0);
 }
 

@@ -82,7 +82,7 @@ TEST(SteadyClockTimer, ABurstIsTheMeanOfItsLaunches) {
   int launches = 0;
   const Chunk chunk = timer.time_bursts(2, 3,
                                         [&](PhaseMarker& marker) {
-                                          // 1, 2 and 3 ms in the first burst, 4, 5 and 6 in the second
+                                          // 1, 2 and 3 ms in the first burst, and 4, 5 and 6 ms in the second
                                           busy_for(timer, 0.001 * ++launches);
                                           marker.mark();
                                           busy_for(timer, 0.001);
@@ -97,7 +97,7 @@ TEST(SteadyClockTimer, ABurstIsTheMeanOfItsLaunches) {
   EXPECT_GE(chunk.phase_seconds[2], 0.005);
   EXPECT_GE(chunk.phase_seconds[3], 0.001);
   EXPECT_FALSE(chunk.exposed);
-  // Means and not sums: three launches of each burst are in the whole.
+  // The phases are means, not sums: `wall` includes all three launches of each burst.
   EXPECT_GE(chunk.wall.value, 3 * (chunk.step_seconds(0) + chunk.step_seconds(1)) - 1e-9);
 }
 
