@@ -1,5 +1,5 @@
-// Support for the tests of cases: launches whose phases are counted, a case that has to be right, and a GPU to run it
-// on.
+// Supports the tests of cases: launches that count phases, a check that a case is correct, and a fixture that needs a
+// GPU.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -27,14 +27,14 @@ class CountedPhases final : public PhaseMarker {
 };
 
 /// Launches one step.
-/// @return  the number of phases that ended
+/// @return  the number of phases that the step marked
 inline int launch(Case& subject) {
   CountedPhases phases;
   subject.launch(phases);
   return phases.count();
 }
 
-/// The case, built, verified and launched once. The test fails if this machine cannot run it or its result is wrong.
+/// Builds, verifies and launches the case once. The test fails if this machine cannot run it or its result is wrong.
 inline std::unique_ptr<Case> verified(std::unique_ptr<Case> subject) {
   EXPECT_EQ(subject->unsupported_reason(), std::nullopt);
   subject->build();
@@ -44,7 +44,8 @@ inline std::unique_ptr<Case> verified(std::unique_ptr<Case> subject) {
   return subject;
 }
 
-/// One thread for the operations of a CPU: small ones are slower on several, and much slower on a busy machine.
+/// Limits a CPU's operations to one thread: small operations are slower on several threads, and much slower on a busy
+/// machine.
 class OneThread {
  public:
   OneThread() : before_{at::get_num_threads()} { at::set_num_threads(1); }
@@ -56,7 +57,8 @@ class OneThread {
   int before_;
 };
 
-/// How many right results a test of false rejections verifies; it allows one rejection in a thousand.
+/// Returns the number of correct results that a test of false rejections verifies. One rejection in a thousand is
+/// allowed.
 inline std::uint64_t false_rejection_seeds() { return support::are_tests_long() ? 1000 : 200; }
 
 class GpuTest : public testing::Test {
@@ -66,7 +68,7 @@ class GpuTest : public testing::Test {
   }
 };
 
-/// A small model on the CPU.
+/// Returns a step of a small model on the CPU.
 inline ModelConfig tiny_step(const std::string& impl, Pass pass, Precision precision) {
   return {.size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 2, .num_heads = 4},
           .context = 32,

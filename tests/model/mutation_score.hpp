@@ -13,8 +13,9 @@ namespace tbench::model {
 
 class MutationScore {
  public:
-  /// One trial of a fault; the trials of one fault follow each other. It is found only if all of its trials are.
-  /// @param message  of the verification that failed; empty if none did
+  /// Adds one trial of a fault; the trials of one fault follow each other. A fault is found only if all its trials find
+  /// it.
+  /// @param message  message of the verification that failed; empty if none did
   void add(const std::string& fault, std::string_view variant, const std::string& message) {
     if (faults_.empty() || faults_.back() != fault) faults_.push_back(fault);
     if (message.empty() && (survivors_.empty() || survivors_.back() != fault)) survivors_.push_back(fault);

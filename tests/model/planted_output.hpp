@@ -1,4 +1,4 @@
-// A fault for tests: multiplies the first element of everything that an operation returns on this thread.
+// Injects a fault: multiplies the first element of every tensor that an operation returns on this thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ namespace tbench::model {
 
 class PlantedOutput {
  public:
-  /// @param operation  as the dispatcher knows it, `aten::mm`; its results of other dtypes are left alone
+  /// @param operation  its name in the dispatcher, such as `aten::mm`; results of other dtypes are not changed
   PlantedOutput(std::string operation, at::ScalarType dtype, double factor) {
     fault() = {.operation = std::move(operation), .dtype = dtype, .factor = factor, .planted = false};
     callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback{

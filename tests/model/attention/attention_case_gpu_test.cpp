@@ -1,5 +1,5 @@
-// Attention on a GPU: every implementation verifies at every shape it takes, nothing waits for the device, what a
-// backend refuses is said, what is held between forward and backward is exact.
+// Tests attention on a GPU. Every implementation verifies at every shape that it takes. No step waits for the device. A
+// backend's refusal is reported. The bytes held between forward and backward are exact.
 #include <ATen/core/Tensor.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ AttentionConfig gpu_attention(const std::string& impl, AttentionPass pass, Preci
   return attention_config(DeviceKind::kCuda, impl, pass, precision, shape);
 }
 
-/// Odd lengths, and every head dimension that our kernels have.
+/// Odd lengths, and every head dimension that our kernels support.
 const std::vector<AttentionShape> kShapes{
     {.batch = 2, .heads = 3, .seq_q = 1, .seq_kv = 1, .head_dim = 64, .causal = false},
     {.batch = 1, .heads = 2, .seq_q = 2, .seq_kv = 2, .head_dim = 64, .causal = true},
@@ -47,8 +47,8 @@ void expect_verified_and_asynchronous(Case& step) {
   step.build();
   const Verification verdict = step.verify();
   EXPECT_TRUE(verdict.passed) << verdict.message;
-  launch(step);  // kernels are loaded, handles made
-  // LibTorch throws at every operation of its own that would synchronise.
+  launch(step);  // loads kernels and creates handles
+  // LibTorch throws if one of its own operations would synchronise.
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
   EXPECT_NO_THROW(launch(step));
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 using AttentionGpu = GpuTest;
 
-// Every size a multiple of the 512 bytes that the allocator rounds up to.
+// The size of every tensor is a multiple of the 512 bytes to which the allocator rounds up.
 constexpr AttentionShape kRound{.batch = 2, .heads = 2, .seq_q = 256, .seq_kv = 256, .head_dim = 64, .causal = true};
 
 std::string refusal_on_gpu(const std::string& impl, Precision precision, std::int64_t head_dim) {

@@ -1,4 +1,4 @@
-// Configurations of attention, and small operands of chosen values, for tests.
+// Makes configurations of attention, and small operands with chosen values, for tests.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ inline AttentionConfig attention_config(DeviceKind device, const std::string& im
           .seed = 1};
 }
 
-/// Operands of any dtype for `impl`, prepared; the tensors have the shape [batch, heads, seq, head_dim].
+/// Returns prepared operands of any dtype for `impl`. The tensors have the shape [batch, heads, seq, head_dim].
 inline AttentionOperands operands_for(const AttentionImpl& impl, at::Tensor q, at::Tensor k, at::Tensor v,
                                       at::Tensor grad_o, double scale, bool causal) {
   AttentionOperands operands;

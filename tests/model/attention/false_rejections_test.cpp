@@ -1,4 +1,5 @@
-// How often the verification of an attention core rejects a right one: of single operations, and ATen's fused one.
+// Tests how often the verification of an attention core rejects a correct one: separate operations, and ATen's fused
+// core.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

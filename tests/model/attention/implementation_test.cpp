@@ -43,7 +43,7 @@ TEST(AttentionImpls, ThatAreALibrarysKernelsSayHowTheseAreNamed) {
   }
 }
 
-/// In float64, where an implementation and the reference differ by rounding of 1e-16 alone.
+/// Tests run in float64, where an implementation and the reference differ only by rounding of 1e-16.
 class CpuImpl : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(CpuImpl, AgreesWithTheReferenceInDouble) {
@@ -66,14 +66,14 @@ TEST_P(CpuImpl, AgreesWithTheReferenceInDouble) {
                                                            .causal = causal});
   EXPECT_TRUE(pairs(state.output).allclose(expected.o, 1e-9, 1e-9));
   EXPECT_TRUE(!state.lse.defined() || pairs(state.lse).allclose(expected.lse, 1e-9, 1e-9));
-  // A state that is kept gives the same gradients again.
+  // If the state is kept, a second backward gives the same gradients.
   for (const bool keep_state : {true, false}) {
     const AttentionGradients gradients = impl.backward(operands, state, keep_state);
     EXPECT_TRUE(pairs(gradients.dq).allclose(expected.dq, 1e-9, 1e-9));
     EXPECT_TRUE(pairs(gradients.dk).allclose(expected.dk, 1e-9, 1e-9));
     EXPECT_TRUE(pairs(gradients.dv).allclose(expected.dv, 1e-9, 1e-9));
   }
-  EXPECT_FALSE(operands.q.grad().defined());  // gradients are handed over, not accumulated
+  EXPECT_FALSE(operands.q.grad().defined());  // gradients are returned, not accumulated
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CpuImpl, testing::Combine(testing::Values("naive", "sdpa_flash"), testing::Bool()));

@@ -11,13 +11,13 @@ namespace {
 
 at::Tensor keys(const at::Tensor& tensor, std::int64_t first, std::int64_t end) { return tensor.slice(2, first, end); }
 
-/// dq of one tile of keys.
+/// Returns the dq of one K/V tile.
 at::Tensor dq_of_tile(const Core& core, std::int64_t tile) {
   const std::int64_t first = tile * kTile, end = first + kTile;
   return at::matmul(core.ds.slice(-1, first, end), keys(core.k, first, end)).mul(core.scale);
 }
 
-/// Added to what was there before, in a buffer that is cleared once.
+/// Adds the gradient to a buffer that is cleared only once, so that earlier gradients remain in it.
 void add_up(at::Tensor& gradient, State& state) {
   if (!state.a.defined()) state.a = at::zeros_like(gradient);
   state.a.add_(gradient);
@@ -33,7 +33,7 @@ std::vector<Fault> gradient_faults() {
        .after_backward = [](Core& core, State&) { core.dq.sub_(dq_of_tile(core, 1)); }},
       {.name = "a tile of keys twice in dq",
        .after_backward = [](Core& core, State&) { core.dq.add_(dq_of_tile(core, 0)); }},
-      {.name = "an addition to dq lost",  // of one tile of queries, by a race
+      {.name = "an addition to dq lost",  // of one Q tile, by a race
        .after_backward =
            [](Core& core, State&) { core.dq[1][1].slice(0, 64, 96).sub_(dq_of_tile(core, 1)[1][1].slice(0, 64, 96)); }},
       {.name = "dq not cleared", .after_backward = [](Core& core, State& state) { add_up(core.dq, state); }},
@@ -70,7 +70,7 @@ std::vector<Fault> recomputation_faults() {
       {.name = "scale 10 % off in the backward alone",
        .before_backward =
            [](Core& core) {
-             // p exp(0.1 s) with s = log p + lse
+             // Equals p exp(0.1 s), because s = log p + lse.
              core.p = core.p.mul(core.p.log().add(core.lse.unsqueeze(-1)).mul(0.1).exp()).nan_to_num(0.0);
            }},
       {.name = "no rowsum", .before_backward = [](Core& core) { core.rowsum = at::zeros_like(core.rowsum); }},
@@ -91,7 +91,7 @@ std::vector<Fault> recomputation_faults() {
        .before_backward = [](Core& core) { core.grad_o = core.grad_o.slice(1, 0, 1).expand_as(core.grad_o); }},
       {.name = "p not normalised",
        .before_backward = [](Core& core) { core.p = core.p.mul(core.lse.unsqueeze(-1).exp()); }},
-      {.name = "the state overwritten",  // by the first backward from it; a timed one is the second or later
+      {.name = "the state overwritten",  // by the first backward from it; a timed backward is a later one
        .at_the_end =
            [](const AttentionOperands&, const AttentionState& state) {
              at::Tensor lse = state.lse;

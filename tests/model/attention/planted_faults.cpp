@@ -60,7 +60,7 @@ AttentionState run_forward(const AttentionOperands& operands, bool /*for_backwar
   return {.output = core.o.to(operands.q.scalar_type()), .lse = core.lse.to(at::kFloat), .saved = {}};
 }
 
-/// Computes the gradients from the lse and o of the forward pass, like fused kernels do.
+/// Computes the gradients from the lse and o of the forward pass, as fused kernels do.
 AttentionGradients run_backward(const AttentionOperands& operands, const AttentionState& forward, bool /*keep_state*/) {
   const at::NoGradGuard no_grad;
   Core core = core_of(operands);

@@ -1,5 +1,5 @@
-// Attention cores that are wrong in one respect each, as fused kernels are: what the verification of a core has to
-// find. They compute on the CPU from the scores in float64, tile by tile where the fault is one of tiles.
+// Attention cores that are wrong in one respect each, as fused kernels can be. The verification of a core must find
+// them. They compute on the CPU from the scores in float64, and tile by tile if the fault concerns tiles.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace tbench::model::planted_attention {
 
-/// Everything of one pass, in float64: [batch, heads, seq, head_dim or seq_kv].
+/// All tensors of one pass, in float64: [batch, heads, seq, head_dim or seq_kv].
 struct Core {
   double scale{};
   at::Tensor q, k, v, grad_o;
@@ -29,12 +29,12 @@ struct State {
 
 struct Fault {
   std::string name;
-  std::function<void(Core& core)> before{};                        // the forward pass: of its inputs
-  std::function<void(Core& core)> after_scores{};                  // of p and lse, before o is made
-  std::function<void(Core& core, State& state)> after_forward{};   // of o and lse
-  std::function<void(Core& core)> before_backward{};               // of p, o and the inputs
-  std::function<void(Core& core, State& state)> after_backward{};  // of dq, dk and dv
-  std::function<void(const AttentionOperands& operands, const AttentionState& state)> at_the_end{};  // of a backward
+  std::function<void(Core& core)> before{};                        // changes the inputs of the forward pass
+  std::function<void(Core& core)> after_scores{};                  // changes p and lse, before o is computed
+  std::function<void(Core& core, State& state)> after_forward{};   // changes o and lse
+  std::function<void(Core& core)> before_backward{};               // changes p, o and the inputs
+  std::function<void(Core& core, State& state)> after_backward{};  // changes dq, dk and dv
+  std::function<void(const AttentionOperands& operands, const AttentionState& state)> at_the_end{};  // after backward
   AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 100, .seq_kv = 100, .head_dim = 32, .causal = true};
   AttentionPass pass{AttentionPass::kForwardBackward};
   std::vector<Precision> precisions{Precision::kFp32, Precision::kBf16};
@@ -43,10 +43,10 @@ struct Fault {
 [[nodiscard]] std::vector<Fault> forward_faults();
 [[nodiscard]] std::vector<Fault> backward_faults();
 
-/// Commits the fault that was injected last. Forgets what was remembered before.
+/// Returns an attention core with this fault. Forgets the state of the fault before.
 [[nodiscard]] AttentionImpl planted(const Fault& fault);
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr std::int64_t kTile = 32;  // queries and keys of a block
+inline constexpr std::int64_t kTile = 32;  // rows of a Q or K/V tile
 
 }  // namespace tbench::model::planted_attention

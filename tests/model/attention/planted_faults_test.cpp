@@ -1,5 +1,5 @@
-// How much the verification of an attention core sees: the share of planted_faults.hpp that is found. A fault counts as
-// found if the check before the timing or the one after it fails, in every precision that has it.
+// Tests which share of the faults in planted_faults.hpp the verification of an attention core finds. A fault is found
+// if the check before or the check after the timing fails in every precision of the fault.
 #include "tests/model/attention/planted_faults.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tbench::model::planted_attention {
 namespace {
 
-/// Does what a case does: is verified, used, and verified again on other data.
+/// Does what a case does: verifies, runs, and verifies again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, Precision precision) {
   const AttentionImpl impl = planted(fault);

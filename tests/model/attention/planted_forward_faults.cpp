@@ -14,7 +14,7 @@ constexpr AttentionShape kTall{.batch = 2, .heads = 3, .seq_q = 70, .seq_kv = 10
 
 at::Tensor rows(const at::Tensor& tensor, std::int64_t first, std::int64_t end) { return tensor.slice(2, first, end); }
 
-/// Keys [first, end) as if they alone were there: their o and lse.
+/// Holds o and lse computed from the keys [first, end) alone.
 struct Split {
   at::Tensor o, lse;
 };
@@ -24,7 +24,7 @@ Split split_of(const Core& core, std::int64_t first, std::int64_t end) {
   return {.o = o, .lse = sum.log().squeeze(-1).add(core.lse)};
 }
 
-/// Puts a part of the previous launch's o in the place of the same part of o.
+/// Replaces a part of o by the same part from the previous launch.
 template <class Part>
 void stale(Core& core, State& state, const Part& part) {
   const at::Tensor now = core.o.clone();
@@ -32,7 +32,7 @@ void stale(Core& core, State& state, const Part& part) {
   state.a = now;
 }
 
-/// Sums of p and o over tiles of keys; `fault` has a tile's p and its index.
+/// Sums p and o over K/V tiles. `fault` gets a tile's p and its index.
 template <class TileFault>
 void over_tiles(Core& core, const TileFault& fault) {
   for (std::int64_t tile = 0; tile * kTile < core.k.size(2); ++tile) {

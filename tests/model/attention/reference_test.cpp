@@ -24,7 +24,7 @@ void expect_values(const at::Tensor& actual, const std::vector<double>& expected
   }
 }
 
-/// Two queries and keys of one dimension: scores are [[ln 2, 0], [0, 0]].
+/// Two queries and two keys with one dimension: the scores are [[ln 2, 0], [0, 0]].
 AttentionReferenceInput tiny_input(bool causal) {
   const auto column = [](double first, double second) { return at::tensor({first, second}, kDouble).view({1, 2, 1}); };
   return {.q = column(std::log(2.0), 0.0),
@@ -120,7 +120,7 @@ TEST_P(ReferenceBlocks, AgreeWithAutogradOfTheWhole) {
   EXPECT_TRUE(result.dv.allclose(gradients[2], 1e-11, 1e-12));
 }
 
-// All at once; two pairs at a time; seven rows of a pair at a time; row by row.
+// Block sizes: all rows at once, two pairs at a time, seven rows of a pair at a time, and row by row.
 INSTANTIATE_TEST_SUITE_P(Sizes, ReferenceBlocks,
                          testing::Combine(testing::Values(1 << 20, 2 * 23 * 31, 7 * 31, 1), testing::Bool()));
 

@@ -14,7 +14,7 @@ AttentionTolerances of(Precision precision, std::int64_t seq, std::int64_t head_
 }
 
 TEST(AttentionTolerances, TheNormTakesTheMeanErrorOfMany) {
-  // sqrt((2 * 5 + 2) / 3) = 2.0 and sqrt((2 * 5 + 7) / 3) = 2.38 round-offs
+  // The tolerances are sqrt((2 * 5 + 2) / 3) = 2.0 and sqrt((2 * 5 + 7) / 3) = 2.38 round-offs.
   const AttentionTolerances bf16 = of(Precision::kBf16, 65536);
   EXPECT_NEAR(bf16.o.of_norm / 0x1p-8, 2.0, 0.05);
   EXPECT_NEAR(bf16.dq.of_norm / 0x1p-8, 2.38, 0.05);
@@ -26,11 +26,11 @@ TEST(AttentionTolerances, Float32IsTheLessExactTheLongerAndNowhereNearTf32) {
   EXPECT_LT(shorter.o.of_norm, 2.5e-6);
   EXPECT_GT(longer.o.of_norm, 4 * shorter.o.of_norm);
   EXPECT_LT(longer.o.of_norm, 0.01 * of(Precision::kTf32, 65536).o.of_norm);
-  // Sums of scores, too, are longer: 512 terms for 64.
+  // The sums of the scores are also longer: 512 terms instead of 64.
   EXPECT_GT(of(Precision::kFp32, 1024, 512).o.of_norm, 1.2 * shorter.o.of_norm);
 }
 
-/// The largest errors among 5,540 records of right implementations (bench/results/nvidia_h200), in unit round-offs.
+/// The largest errors in 5,540 records of correct implementations (bench/results/nvidia_h200), in unit round-offs.
 TEST(AttentionTolerances, AllowWhatRightImplementationsShowOnAnH200) {
   constexpr double kMargin = 0.85;
   const auto float32 = [](double roundoffs) { return roundoffs * 0x1p-24 / kMargin; };
@@ -54,7 +54,7 @@ TEST(AttentionTolerances, AnElementMayBeOffTheMoreTheMoreThereAre) {
 TEST(AttentionTolerances, WhatTheNormOfFewElementsSaysNothingOf) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(of(Precision::kBf16, 2, 4, 1).o.of_norm, kInfinity);
-  // One key: p is 1, dq and dk are zero, and a norm relative to zero says nothing.
+  // With one key, p is 1 and dq and dk are zero. A norm relative to zero has no meaning.
   EXPECT_EQ(of(Precision::kBf16, 1).dq.of_norm, kInfinity);
   EXPECT_GT(of(Precision::kBf16, 1).dk.absolute, 0.0);
   EXPECT_LT(of(Precision::kBf16, 1024).dk.absolute, 0.1 * of(Precision::kBf16, 1).dk.absolute);

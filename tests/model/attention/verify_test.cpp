@@ -1,4 +1,4 @@
-// The check must find what is wrong: faults injected into every result of an implementation that is right otherwise.
+// Tests that the check finds faults injected into every result of an implementation that is otherwise correct.
 #include "model/attention/verify.hpp"
 
 #include <ATen/Context.h>
@@ -44,23 +44,23 @@ using Backward = AttentionGradients (*)(const AttentionOperands& operands, const
                                         bool keep_state);
 struct AttentionFault {
   const char* name;
-  const char* seen_in;  // what the message starts with
+  const char* seen_in;  // beginning of the expected message
   Forward forward;
   Backward backward;
 };
 
-/// Keys 64 to 95 of pair (1, 2) are passed over by queries 96 on.
+/// Lets the queries of pair (1, 2) from 96 on skip the keys 64 to 95.
 at::Tensor tile_skipped(const AttentionOperands& operands) {
   AttentionOperands without = operands;
   without.k = operands.k.clone();
-  // A key that scores far below any other.
+  // These keys score far below all others.
   without.k[1][2].narrow(0, 64, 32).copy_(operands.q[1][2].narrow(0, 96, 34).mean(0).mul(-1e3).expand({32, 32}));
   at::Tensor output = right_forward(operands).output;
   output[1][2].narrow(0, 96, 34).copy_(right_forward(without).output[1][2].narrow(0, 96, 34));
   return output;
 }
 
-/// Stays between calls, as memory that a kernel forgets to write does.
+/// Returns a tensor that persists between calls, like memory that a kernel forgets to write.
 at::Tensor& forgotten_gradient() {
   static at::Tensor tensor;
   return tensor;
@@ -77,7 +77,7 @@ const AttentionFault kAttentionFaults[] = {
     {"mask_off_by_one", "o",
      [](const AttentionOperands& operands, bool) {
        AttentionState state = right_forward(operands);
-       // Every query of a pair but the last sees one key too many, as if it stood one place later.
+       // Every query of a pair except the last sees one key too many, as if it stood one position later.
        AttentionOperands later = operands;
        later.q = operands.q.clone();
        later.q[1][1].narrow(0, 1, 129).copy_(operands.q[1][1].narrow(0, 0, 129));
@@ -139,7 +139,7 @@ const AttentionFault kAttentionFaults[] = {
     {"dv_not_written", "dv", &plain_forward,
      [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
        AttentionGradients gradients = plain_backward(operands, state, keep_state);
-       // The first call leaves the right values behind; the second writes one half of them.
+       // The first call leaves the correct values in memory; the second writes only half of them.
        if (!forgotten_gradient().defined()) {
          forgotten_gradient() = gradients.dv;
        } else {
@@ -199,7 +199,7 @@ TEST(VerifyAttention, TheRightOnePassesAndIsReadyToBeTimed) {
 
 TEST(VerifyAttention, LongSequencesArePartlyComparedAndSaySo) {
   AttentionConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
-  config.shape.seq_q = config.shape.seq_kv = 2048;  // 2^22 scores a pair: four of the six fit the CPU's 2^24
+  config.shape.seq_q = config.shape.seq_kv = 2048;  // 2^22 scores per pair: four of six fit the CPU's 2^24
   config.shape.head_dim = 8;
   AttentionRunner runner{config, attention_impls().at("sdpa_flash")};
   const Verification verdict = verify_attention(runner);
@@ -264,8 +264,9 @@ TEST(ComparedPairs, OfLongOnesTheLastAndOthersByTheSeed) {
   EXPECT_EQ(compared_pairs(config).size(), 100U);  // 2^28 / 2^21 = 128
 }
 
-/// Gradients of many queries whose only errors come from 16-bit results and from rowsum(grad_o o) of the rounded o, as
-/// libraries compute them. The queries see two to eight keys; each row is compared with its own size.
+/// Tests the gradients of many queries. Their only errors come from rounding results to 16 bits and from computing
+/// rowsum(grad_o o) with the rounded o, as libraries do. The queries see two to eight keys. Each row is compared with
+/// its own size.
 TEST(AttentionTolerances, RowsOfFewKeysSeeTheRoundingOfTheOutput) {
   constexpr std::int64_t kPairs = 4000, kSeq = 8, kHeadDim = 64;
   const double scale = 1.0 / std::sqrt(static_cast<double>(kHeadDim));

@@ -1,4 +1,4 @@
-// Two ranks of one process, each in a thread.
+// Tests collective operations with two ranks in one process, each in a thread.
 #include "tbench/model/collective_case.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ CollectiveConfig config_of(CollectiveOp op, Precision precision, std::int64_t by
   return {.op = op, .bytes = bytes, .precision = precision, .device = DeviceKind::kCpu, .seed = 3};
 }
 
-/// Also of more elements than are compared at once (1 Mi), and of a number of them that two ranks do not share evenly.
+/// Also covers more elements than are compared at once (1 Mi), and a count that two ranks cannot share evenly.
 TEST(CollectiveCase, EveryOperationIsRightBeforeAndAfterManySteps) {
   for (const std::int64_t bytes : {std::int64_t{1030}, std::int64_t{10} << 20}) {
     for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
@@ -49,14 +49,14 @@ TEST(CollectiveCase, CountsTheBytesThatTheRanksShareEvenly) {
     const auto bytes_of = [&](Precision precision, std::int64_t bytes) {
       return make_collective_case(config_of(CollectiveOp::kAllReduce, precision, bytes), group)->work().bytes;
     };
-    EXPECT_EQ(bytes_of(Precision::kFp32, 1030), 1024);  // 128 elements of 4 bytes for each of 2
-    EXPECT_EQ(bytes_of(Precision::kBf16, 1030), 1028);  // 257 of 2 bytes
+    EXPECT_EQ(bytes_of(Precision::kFp32, 1030), 1024);  // 128 elements of 4 bytes for each of the 2 ranks
+    EXPECT_EQ(bytes_of(Precision::kBf16, 1030), 1028);  // 257 elements of 2 bytes for each rank
     const auto smallest = make_collective_case(config_of(CollectiveOp::kAllReduce, Precision::kFp32, 7), group);
     EXPECT_THAT(smallest->unsupported_reason().value_or(""), HasSubstr("7 bytes"));
   });
 }
 
-/// Rank 1 has another seed: it sends what rank 0 does not expect, and expects what rank 0 does not send.
+/// Rank 1 has another seed, so it sends data that rank 0 does not expect, and expects data that rank 0 does not send.
 TEST(CollectiveCase, DataThatAnotherRankShouldNotHaveSentIsFound) {
   for (const CollectiveOp op : kAllOf<CollectiveOp>) {
     bool passed[2]{};
@@ -68,7 +68,7 @@ TEST(CollectiveCase, DataThatAnotherRankShouldNotHaveSentIsFound) {
       passed[group.rank()] = subject->verify().passed;
     });
     EXPECT_FALSE(passed[1]) << to_string(op);
-    EXPECT_EQ(passed[0], op == CollectiveOp::kBroadcast) << to_string(op);  // rank 0 of a broadcast gets nothing
+    EXPECT_EQ(passed[0], op == CollectiveOp::kBroadcast) << to_string(op);  // rank 0 of a broadcast receives nothing
   }
 }
 

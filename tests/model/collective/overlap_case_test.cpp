@@ -1,4 +1,4 @@
-// Two ranks of one process, each in a thread.
+// Tests overlapping communication with two ranks in one process, each in a thread.
 #include "tbench/model/overlap_case.hpp"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ TEST(OverlapCase, ProductsGrowWithTheExchange) {
   });
 }
 
-/// Rank 1 has another seed: it sends what rank 0 does not expect.
+/// Rank 1 has another seed, so it sends data that rank 0 does not expect.
 TEST(OverlapCase, DataThatAnotherRankShouldNotHaveSentIsFound) {
   as_two_ranks([](ranks::Group& group) {
     OverlapConfig config = kMebibyte;

@@ -1,5 +1,5 @@
-// The refusals of `compiled` where it has no packages of the model, or damaged ones. Whole packages, and packages of
-// other shapes, are tested with the whole program (tests/bench/model_packages_test.py), since PyTorch makes them.
+// Tests that `compiled` refuses to run without packages of the model or with damaged ones. PyTorch makes the packages,
+// so complete ones, and ones for other shapes, are tested with the whole program (tests/bench/model_packages_test.py).
 #include "model/compiled/packages.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 class ModelPackages : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
-  /// One by one: LibTorch exports a remove_all() of its own, which crashes in a program that has another.
+  /// Removes the files one by one, because LibTorch exports a remove_all() that crashes in a program with another one.
   void TearDown() override {
     for (const ModelGraph graph : {ModelGraph::kForward, ModelGraph::kTraining, ModelGraph::kBackward}) {
       std::filesystem::remove(model_package_path(config(Pass::kForward), graph));
@@ -55,7 +55,7 @@ TEST_F(ModelPackages, AreNamedByWhatTheyAreFor) {
             folder_ + "/model_forward_cpu_tiny_ctx32_batch2_fp32.pt2");
   EXPECT_EQ(model_package_path(config(Pass::kTrainStep, Precision::kBf16), ModelGraph::kBackward),
             folder_ + "/model_backward_cpu_tiny_ctx32_batch2_bf16.pt2");
-  // TF32 is a setting of the run.
+  // TF32 is a setting of the run and needs no other package.
   EXPECT_EQ(model_package_path(config(Pass::kForward, Precision::kTf32), ModelGraph::kForward),
             model_package_path(config(Pass::kForward), ModelGraph::kForward));
 }

@@ -17,7 +17,8 @@ std::vector<at::Tensor> three_leaves() {
 }
 
 TEST(Buckets, AreClosedOnceTheyHoldSoManyBytesFromTheLastLeafOn) {
-  // 256-byte places: 200 elements are 1024 bytes (800 rounded up), 64 are 256, 100 are 512 (400 rounded up)
+  // Leaves are aligned to 256 bytes: 200 elements take 1024 bytes (800 rounded up), 64 take 256, 100 take 512 (400
+  // rounded up).
   const std::vector<Bucket> buckets = make_buckets(three_leaves(), 1200);
   ASSERT_EQ(buckets.size(), 2U);
   EXPECT_EQ(buckets[0].leaves, (Indices{2, 1}));  // 1024 < 1200 <= 1280
@@ -54,7 +55,7 @@ TEST(Buckets, TakeGradientsAndGiveThemBack) {
   }
   const std::vector<Bucket> buckets = make_buckets(leaves, std::nullopt);
   fill(buckets[0], leaves);
-  EXPECT_DOUBLE_EQ(buckets[0].data.sum().item<double>(), 100 * 1 + 64 * 2 + 200 * 3);  // zeros between them
+  EXPECT_DOUBLE_EQ(buckets[0].data.sum().item<double>(), 100 * 1 + 64 * 2 + 200 * 3);  // the padding is zero
   buckets[0].data.mul_(2);
   EXPECT_DOUBLE_EQ(leaves[1].grad().sum().item<double>(), 64 * 2);
   empty_into_gradients(buckets[0], leaves);

@@ -1,4 +1,4 @@
-// Every strategy on two ranks, each in a thread.
+// Tests every strategy on two ranks, each in a thread.
 #include "tbench/model/data_parallel_case.hpp"
 
 #include <gmock/gmock.h>
@@ -17,16 +17,16 @@ namespace {
 using support::as_two_ranks;
 using ::testing::HasSubstr;
 
-/// Several buckets of a tiny model: its largest parameters have 500 * 64 * 4 = 128,000 bytes.
+/// Divides a tiny model into several buckets: its largest parameters have 500 * 64 * 4 = 128,000 bytes.
 constexpr std::int64_t kSmallBuckets = 64 << 10;
 
 DataParallelConfig parallel_step(ParallelStrategy strategy, Precision precision, const std::string& impl = "sdpa") {
   return {.model = tiny_step(impl, Pass::kTrainStep, precision), .strategy = strategy, .bucket_bytes = kSmallBuckets};
 }
 
-/// 2 * 500 * 64 of the embedding and the head; a layer 4 * 64 * 64 + 3 * 64 * 256 + 2 * 64; the last norm.
+/// Embedding and head: 2 * 500 * 64. Per layer: 4 * 64 * 64 + 3 * 64 * 256 + 2 * 64. Last norm: 64.
 constexpr double kParameters = 2 * 500 * 64 + 2 * (4 * 64 * 64 + 3 * 64 * 256 + 2 * 64) + 64;
-/// In one storage, which is rounded up to 2 * 64 elements: kParameters is 3053 * 64.
+/// Elements of one storage, rounded up to a multiple of 2 * 64: kParameters is 3053 * 64.
 constexpr double kWhole = kParameters + 64;
 
 TEST(DataParallelCase, EveryStrategyIsRightBeforeAndAfterManySteps) {
@@ -72,7 +72,8 @@ TEST(DataParallelCase, CountsTokensOfAllRanksAndWhatOneGivesToTheOthers) {
       EXPECT_EQ(subject->work().tokens, 2 * 2 * 32);
       EXPECT_EQ(subject->work().flop.value, alone.flop.value);
       EXPECT_EQ(subject->labels().at("backend"), "gloo");
-      // Every parameter's count is a multiple of what places are rounded up to. A share is half of all.
+      // The alignment adds nothing, because every parameter's count is a multiple of it. A rank's share is half of the
+      // storage.
       const double bytes = subject->counters().at("communication_bytes");
       const double expected = strategy == ParallelStrategy::kNone               ? 0
                               : strategy == ParallelStrategy::kShardedOptimizer ? kWhole * 4 * 1.5

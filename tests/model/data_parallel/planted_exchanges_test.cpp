@@ -1,5 +1,5 @@
-// Synchronizations that are wrong in one respect each, on one of two ranks or on both: what the verification of a step
-// has to find.
+// Synchronizations that are wrong in one respect each, on one of two ranks or on both. The verification of a step must
+// find them.
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using support::as_two_ranks;
 
-/// Does as a right one does; the faults change one of its calls.
+/// Forwards each call to a correct synchronization. A fault overrides one of the calls.
 class FaultySync : public GradientSync {
  public:
   FaultySync(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
@@ -39,7 +39,7 @@ class FaultySync : public GradientSync {
   std::unique_ptr<GradientSync> right_;
 };
 
-/// Every rank keeps the gradients of its own sequences.
+/// Leaves every rank with the gradients of its own sequences.
 struct NoSync final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override { backward(); }
@@ -53,7 +53,7 @@ struct SumForMean final : FaultySync {
   }
 };
 
-/// The last three parameters, as the first bucket of backward has them.
+/// Leaves out the last three parameters, which form the first bucket of backward.
 struct BucketLeftOut final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
@@ -62,7 +62,7 @@ struct BucketLeftOut final : FaultySync {
   }
 };
 
-/// The smallest parameter alone: a norm.
+/// Leaves out only the smallest parameter, a norm.
 struct NormLeftOut final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
@@ -73,7 +73,7 @@ struct NormLeftOut final : FaultySync {
   }
 };
 
-/// Averages the gradients of the step before.
+/// Uses the averaged gradients of the previous step.
 struct StaleGradients final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
@@ -86,7 +86,8 @@ struct StaleGradients final : FaultySync {
   std::vector<at::Tensor> before_;
 };
 
-/// Rank 0 goes on before rank 1 has brought its part, which is once rank 0 has updated its parameters.
+/// Rank 0 continues before rank 1 has contributed its gradients. Rank 1 contributes after rank 0 has updated its
+/// parameters.
 struct WaitSkipped final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
@@ -111,9 +112,9 @@ struct WaitSkipped final : FaultySync {
     for (int updates = updates_; updates < averages_; updates = updates_) updates_.wait(updates);
   }
 
-  // Counts over all trainers so far: both ranks make as many steps with each.
-  static inline std::atomic<int> updates_{};  // those of rank 0
-  static inline int averages_{};              // that rank 1 has begun
+  // The counts cover all trainers so far. Both ranks make equally many steps with each.
+  static inline std::atomic<int> updates_{};  // updates of rank 0
+  static inline int averages_{};              // averages that rank 1 has begun
   std::vector<ranks::Pending> pending_;
 };
 
@@ -122,7 +123,7 @@ struct ShareNotGathered final : FaultySync {
   void share_parameters() override {}
 };
 
-/// Rank 1 does not take over what it is given.
+/// Rank 1 does not use the parameters that it receives.
 struct ShareDroppedByOne final : FaultySync {
   using FaultySync::FaultySync;
   void share_parameters() override {
@@ -133,7 +134,7 @@ struct ShareDroppedByOne final : FaultySync {
   }
 };
 
-/// The optimizer gets no gradient for the last part of rank 1's share.
+/// Clears the gradient of the last part of rank 1's share before the optimizer uses it.
 struct PartNotUpdated final : FaultySync {
   using FaultySync::FaultySync;
   void average(const std::function<void()>& backward) override {
@@ -142,16 +143,16 @@ struct PartNotUpdated final : FaultySync {
   }
 };
 
-/// An update of one rank that the others do not make: the gradients are right.
+/// Rank 1 makes an update that the others do not make, although the gradients are right.
 struct RanksDriftApart final : FaultySync {
   using FaultySync::FaultySync;
   void share_parameters() override {
     const at::NoGradGuard no_grad;
-    if (group_.rank() == 1) leaves().back().detach().view(-1)[5].mul_(1 + 1e-7);  // a bit: no tolerance sees it
+    if (group_.rank() == 1) leaves().back().detach().view(-1)[5].mul_(1 + 1e-7);  // too small for any tolerance
   }
 };
 
-/// Does what a case does: is verified, used, and verified again on other data. Returns what is found, on either rank.
+/// Does what a case does: verifies, runs, and verifies again on other data. Returns the message of either rank.
 template <class Sync>
 std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_t scatter_bytes = kScatterBytes) {
   const OneThread one_thread;
@@ -188,7 +189,7 @@ TEST(PlantedExchanges, WithoutAFaultNothingIsFound) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kNaive, precision), "");
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision), "");
-    // In parts that begin and end inside leaves.
+    // These parts begin and end inside leaves.
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision, 10'000), "");
   }
 }

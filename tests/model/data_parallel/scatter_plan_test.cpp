@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(ScatterParts, AreTheSameRangeOfEveryShareByHand) {
-  // Two ranks share 16 elements; leaves of 5 and 6, the second one from 8 on: it begins rank 1's share.
+  // Two ranks share 16 elements. The leaves have 5 and 6 elements; the second begins rank 1's share, at element 8.
   const std::vector<ElementRange> leaves{{0, 5}, {8, 6}};
   const std::vector<ScatterPart> parts = scatter_parts(leaves, 2, 8, 12);
   ASSERT_EQ(parts.size(), 2U);
@@ -27,7 +27,7 @@ TEST(ScatterParts, HoldEveryElementOnceAtItsPlaceInTheShare) {
   const std::vector<ElementRange> leaves{{0, 100}, {128, 64}, {192, 1}, {256, 700}};
   constexpr std::int64_t kShare = 320;
   for (const std::int64_t part_elements : {1, 3, 50, 192, 960, 5000}) {
-    std::vector<int> seen(3 * kShare, 0);  // of all elements: by how many pieces, or gaps
+    std::vector<int> seen(3 * kShare, 0);  // for each element, the number of pieces or gaps that contain it
     for (const ScatterPart& part : scatter_parts(leaves, 3, kShare, part_elements)) {
       EXPECT_LE(part.of_share.count, std::max<std::int64_t>(part_elements / 3, 1));
       const auto mark = [&](std::int64_t place) {
@@ -54,7 +54,8 @@ TEST(ScatterParts, HoldEveryElementOnceAtItsPlaceInTheShare) {
 }
 
 TEST(LeavesDoneAfter, NamesEachWithTheLastPartThatReadsIt) {
-  // Shares of 8, in parts of 3 each: leaf 0 ends in the second, leaf 1 crosses into rank 1's share, leaf 2 ends it.
+  // Shares have 8 elements, and their parts have 3. Leaf 0 ends in the second part, leaf 1 extends into rank 1's share,
+  // and leaf 2 ends it.
   const std::vector<ElementRange> leaves{{0, 5}, {5, 6}, {11, 5}};
   const std::vector<ScatterPart> parts = scatter_parts(leaves, 2, 8, 6);
   ASSERT_EQ(parts.size(), 3U);

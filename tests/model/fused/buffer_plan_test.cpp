@@ -1,5 +1,5 @@
-// The plan of a step's buffers: who may share bytes, what it needs at the least, and that no two that live together
-// meet.
+// Tests the plan of a step's buffers: which buffers may share bytes, the least bytes needed, and that no two buffers
+// with overlapping lifetimes overlap in memory.
 #include "model/fused/buffer_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(BufferPlan, ABufferThatEndsWhereAnotherBeginsDoesNotShare) {
 }
 
 TEST(BufferPlan, AGapBetweenTwoBuffersIsTaken) {
-  // At moment 0 the first and the second lie side by side; the third fits where the first was.
+  // At moment 0, the first and the second buffer are adjacent. The third fits into the place of the first.
   const BufferPlan plan = plan_of({{3 * kUnit, {0, 0}}, {2 * kUnit, {0, 1}}, {kUnit, {1, 1}}});
   EXPECT_EQ(plan.offset(2), 0);
   EXPECT_EQ(plan.bytes(), 5 * kUnit);

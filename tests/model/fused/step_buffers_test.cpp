@@ -1,5 +1,6 @@
-// The buffers of a fused step for the studies' sizes, on the host: what lives together lies apart, gradients take the
-// places of activations that are done with, and the bytes are those that a count by hand gives.
+// Tests the buffers of a fused step on the host, for the sizes of the studies. Buffers with overlapping lifetimes do
+// not overlap in memory, gradients reuse the memory of activations that are no longer needed, and the bytes equal a
+// count by hand.
 #include "model/fused/step_buffers.hpp"
 
 #include <gtest/gtest.h>
@@ -77,14 +78,14 @@ TEST(StepBuffers, EveryBufferOfATrainingStepHasAPlace) {
 }
 
 TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
-  // Per token and layer: the stream twice in float32, norms' outputs, qkv, attention's output and gate and up in 16
-  // bits, two rstd and lse in float32.
+  // Per token and layer: the residual stream twice in float32; the norms' outputs, qkv, attention's output, gate and up
+  // in 16 bits; two rstd and lse in float32.
   const ModelSize size = size_called("small");
   const std::int64_t tokens = 2'048;
   const std::int64_t layer = tokens * (8 * size.d_model + 12 * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
-  // The most is needed in backward's first layer: next to all layers the head's stream, norm and two matrices of
-  // logits, which the gradient of its weight may still read, its gradients and the gradients of the layer, and what
-  // passes between operations, twice where a weight's gradient reads it.
+  // The peak is in the first layer of backward. The buffers of all layers are live then. The head's stream, norm,
+  // gradients and two matrices of logits are also live, because the gradient of its weight may still read the logits.
+  // Then come the layer's gradients, and the buffers between operations, twice where a weight's gradient reads them.
   const std::vector<std::int64_t> gradients = gradient_bytes(size);
   std::int64_t head = tokens * (6 * size.d_model + 4 * kVocab + 8) + gradients.back();
   for (std::size_t leaf = gradients.size() - 2 - kFusedLeavesOfLayer; leaf < gradients.size() - 2; ++leaf) {
@@ -115,7 +116,7 @@ TEST(StepBuffers, GradientsTakeThePlacesOfActivations) {
   EXPECT_LT(forward.bytes(), with_backward.bytes() / 20) << "nothing is kept";
 }
 
-/// Addresses, which are never read.
+/// Range of addresses that are never read.
 struct Place {
   std::uintptr_t begin{}, end{};
 };

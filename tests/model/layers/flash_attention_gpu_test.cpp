@@ -1,5 +1,5 @@
-// Our kernels on LibTorch's tensors: as accurate as the libraries' kernels, and right for the strides that a model
-// gives them.
+// Tests our kernels on LibTorch's tensors: they must be as accurate as the libraries' kernels, and correct for a
+// model's strides.
 #include "model/layers/flash_attention.hpp"
 
 #include <ATen/ops/ones_like.h>
@@ -19,13 +19,13 @@ namespace tbench::model {
 namespace {
 
 constexpr double kAllowedOverLibrary = 1.5;
-/// The allowed error of the worst element, over the library's error. A row's running maximum need not be its largest
-/// score to the last bit (src/kernels/attention/design.md), so that in a row with one key that matters this key is
-/// rounded like any other; with the largest score it would be exactly 1.
+/// Allowed error of the worst element, divided by the library's error. A row's running maximum need not equal its
+/// largest score to the last bit (src/kernels/attention/design.md). If only one key of a row matters, its probability
+/// is therefore rounded like any other; with the largest score it would be exactly 1.
 constexpr double kWorstOverLibrary = 2.25;
-/// Below this an error is the rounding of a result that is zero.
+/// Absolute error below which a result counts as a rounded zero.
 constexpr double kNothing = 0x1p-20;
-/// The same where operands are TF32: dq and dk of a row with one key are differences of two equal numbers, rounded.
+/// The same limit for TF32 operands: dq and dk of a row with one key are differences of two equal numbers, rounded.
 constexpr double kNothingOfTf32 = 0x1p-8;
 
 struct Errors {
@@ -40,13 +40,13 @@ Errors errors_of(const at::Tensor& actual, const at::Tensor& reference) {
   return {.norm = difference.norm().item<double>() / norm, .worst = difference.abs().max().item<double>() / rms};
 }
 
-/// `tensor` as a product of TF32 sees it: 10 bits of the fraction, to nearest.
+/// Rounds to TF32 as a tensor core may: 10 bits of the fraction, to nearest.
 at::Tensor rounded_to_tf32(const at::Tensor& tensor) {
   constexpr int kHalf = 0x1000, kKept = ~0x1fff;
   return tensor.contiguous().view(at::kInt).add(kHalf).bitwise_and(kKept).view(at::kFloat);
 }
 
-/// The library whose kernels compute the same at the same precision.
+/// Returns the library implementation that computes the same result at the same precision.
 std::string library_for(Precision precision) {
   if (precision == Precision::kTf32) return "naive";  // cuBLAS' TF32 products
   return precision == Precision::kFp32 ? "sdpa_efficient" : "sdpa_flash";
@@ -85,8 +85,8 @@ void expect_as_accurate_as_the_library(const AttentionConfig& config) {
   };
   const AttentionReference reference = reference_of([](const at::Tensor& tensor) { return tensor; });
   const AttentionOutputs ours = outputs_of(config, "flash"), theirs = outputs_of(config, library_for(config.precision));
-  // cuBLAS leaves small products in float32: the rounding of the operands alone is the error of TF32, whoever
-  // multiplies.
+  // cuBLAS computes small products in float32. The error of TF32 is then only the rounding of the operands, which is
+  // the same for every implementation.
   AttentionReference least = reference;
   if (config.precision == Precision::kTf32) least = reference_of(&rounded_to_tf32);
   const double nothing = config.precision == Precision::kTf32 ? kNothingOfTf32 : kNothing;
@@ -134,7 +134,7 @@ class FlashAutograd : public GpuTest {
   static constexpr FlashOptions kOptions{
       .causal = true, .scale = 0.125, .precision = Precision::kBf16, .deterministic = true};
 
-  /// Lays q, k and v of a token out next to each other, like a model's projection leaves them.
+  /// Places q, k and v of a token next to each other, as a model's projection does.
   static at::Tensor packed() {
     return at::randn({kBatch, kSeq, 3, kHeads, kHeadDim}, at::TensorOptions{}.device(at::kCUDA).dtype(at::kBFloat16));
   }

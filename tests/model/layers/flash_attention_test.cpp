@@ -1,4 +1,4 @@
-// Tensors of LibTorch that our kernels refuse before they ask for a GPU.
+// Tests which of LibTorch's tensors our kernels refuse before they use a GPU.
 #include "model/layers/flash_attention.hpp"
 
 #include <ATen/ops/zeros.h>

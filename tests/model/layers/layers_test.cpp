@@ -1,4 +1,4 @@
-// Layers against numbers worked out by hand, and the two variants of each against each other, gradients included.
+// Compares layers with numbers computed by hand, and the two variants of each with each other, gradients included.
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/log_softmax.h>
@@ -19,7 +19,7 @@ const auto kDoubleOptions = at::TensorOptions{}.dtype(at::kDouble);
 
 at::Tensor random(at::IntArrayRef shape) { return at::randn(shape, kDoubleOptions).requires_grad_(true); }
 
-/// Results and gradients (of a weighted sum of the results) agree to rounding.
+/// Expects results, and gradients of a weighted sum of the results, to agree up to rounding.
 template <class A, class B>
 void expect_same(const A& a, const B& b, const std::vector<at::Tensor>& inputs) {
   const at::Tensor result_a = a(), result_b = b();
@@ -61,7 +61,7 @@ TEST(RmsNorm, VariantsAgree) {
 }
 
 TEST(RmsNorm, SixteenBitInputIsNormalisedInFloat) {
-  // 300^2 is above float16's largest number.
+  // 300^2 exceeds the largest float16 number.
   const at::Tensor x = at::tensor({300.0, -300.0}, at::kFloat).to(at::kHalf);
   const at::Tensor y = eager_rms_norm(x, at::tensor({1.0, 1.0}, at::kFloat));
   EXPECT_EQ(y.scalar_type(), at::kHalf);
@@ -83,7 +83,7 @@ TEST(Rope, VariantsAgree) {
   const auto x = random({2, 5, 2, 3, 4});  // [batch, context, n, heads, head_dim]
   const RopeTable table = make_rope_table(5, 4, kDoubleOptions);
   const at::Tensor rotation = make_rope_rotation(5, 4, kDoubleOptions);
-  // eager_rope takes the context second to last.
+  // eager_rope expects the context as the second to last dimension.
   expect_same([&] { return eager_rope(x.movedim(1, -2), table).movedim(-2, 1); },
               [&] { return fused_rope(x, rotation); }, {x});
 }

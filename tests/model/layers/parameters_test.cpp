@@ -40,7 +40,7 @@ TEST(Parameters, InOneStorageAreTheSameAndSplitEvenly) {
     EXPECT_TRUE(together.named()[i].value.equal(apart.named()[i].value)) << apart.named()[i].name;
     sum += apart.named()[i].value.to(at::kDouble).sum().item<double>();
   }
-  EXPECT_NEAR(together.whole().to(at::kDouble).sum().item<double>(), sum, 1e-9);  // zeros between them
+  EXPECT_NEAR(together.whole().to(at::kDouble).sum().item<double>(), sum, 1e-9);  // the padding is zero
   for (std::size_t leaf = 0; leaf < together.leaves().size(); ++leaf) {
     EXPECT_TRUE(together.leaves()[leaf].is_leaf() && together.leaves()[leaf].requires_grad());
     EXPECT_EQ(together.leaf_of(together.whole(), leaf).data_ptr(), together.leaves()[leaf].data_ptr());
@@ -49,7 +49,7 @@ TEST(Parameters, InOneStorageAreTheSameAndSplitEvenly) {
 }
 
 TEST(Parameters, CountsOfTheStudies) {
-  // Without storage: on the meta device.
+  // The meta device has no storage.
   const std::vector<std::pair<std::string, double>> studies{
       {"small", 128.6}, {"medium", 423.2}, {"large", 969.4}, {"xl", 1998.2}, {"2.7B", 3406.8}};
   for (const auto& [name, millions] : studies) {
@@ -106,7 +106,7 @@ TEST(Parameters, DistributionIsATruncatedNormal) {
   const Parameters parameters = make(false);
   const auto check = [&](std::size_t index, double sigma) {
     const at::Tensor values = parameters.initial_value(index, 3).to(at::kDouble);
-    // A normal distribution cut at 3 sigma has a standard deviation of 0.98658 sigma.
+    // A normal distribution truncated at 3 sigma has a standard deviation of 0.98658 sigma.
     EXPECT_NEAR(values.std().item<double>() / sigma, 0.98658, 0.02) << index;
     EXPECT_NEAR(values.mean().item<double>() / sigma, 0.0, 0.05) << index;
     EXPECT_LE(values.abs().max().item<double>(), 3.0 * sigma * (1 + 1e-6)) << index;

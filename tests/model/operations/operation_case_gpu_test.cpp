@@ -23,7 +23,7 @@ TEST_F(GpuTest, TheFastestCandidateWinsWhereverItStands) {
     std::vector<Candidate> candidates{spinning("slow", 2e-3, launches), spinning("slower", 3e-3, launches)};
     candidates.insert(candidates.begin() + static_cast<std::ptrdiff_t>(place), spinning("fast", 1e-3, launches));
     EXPECT_EQ(fastest_of(candidates).name, "fast") << place;
-    EXPECT_EQ(launches, 3 * 7);  // once before, timed in six rounds
+    EXPECT_EQ(launches, 3 * 7);  // one launch before, and six timed rounds
   }
 }
 

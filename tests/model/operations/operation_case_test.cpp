@@ -16,8 +16,8 @@ at::Tensor values(std::uint64_t seed, std::uint64_t index, at::ScalarType dtype 
 
 TEST(SeededNormal, HasTheMomentsOfTheStandardNormalDistribution) {
   const at::Tensor x = values(1, 0).to(at::kDouble);
-  // Standard errors for n = 2^20: of the mean 1/sqrt(n) = 0.00098, of the variance sqrt(2/n) = 0.0014, of the fourth
-  // moment sqrt(96/n) = 0.0096. Within five of them.
+  // Standard errors for n = 2^20: 1/sqrt(n) = 0.00098 for the mean, sqrt(2/n) = 0.0014 for the variance, sqrt(96/n) =
+  // 0.0096 for the fourth moment. Errors up to five standard errors are allowed.
   EXPECT_NEAR(x.mean().item<double>(), 0.0, 5 * 0.00098);
   EXPECT_NEAR(x.square().mean().item<double>(), 1.0, 5 * 0.0014);
   EXPECT_NEAR(x.pow(4).mean().item<double>(), 3.0, 5 * 0.0096);
@@ -28,7 +28,7 @@ TEST(SeededNormal, IsTheSameForTheSameSeedAndIndex) { EXPECT_TRUE(at::equal(valu
 TEST(SeededNormal, DiffersFromBufferToBufferAndFromSeedToSeed) {
   const at::Tensor x = values(7, 3);
   for (const at::Tensor& other : {values(7, 4), values(8, 3), values(3, 7), values(8, 2)}) {
-    // Independent: a correlation of n values has the standard error 1/sqrt(n) = 0.00098.
+    // A correlation of n independent values has the standard error 1/sqrt(n) = 0.00098.
     EXPECT_NEAR(x.mul(other).mean().item<double>(), 0.0, 5 * 0.00098);
   }
 }

@@ -1,4 +1,4 @@
-// The cases that a package serves, by its facts alone. Packages themselves are tested with the program:
+// Tests which cases a package serves, according to its facts. Packages themselves are tested with the program:
 // tests/bench/plugins/kernel_packages_test.py.
 #include "model/plugins/package.hpp"
 

@@ -1,5 +1,5 @@
-// How implementations join the registries, and that watching accuses no honest one. What libraries do is tested with
-// the program: tests/bench/plugins.
+// Tests how implementations join the registries, and that the output checker accuses no honest one. Plug-in libraries
+// are tested with the program: tests/bench/plugins.
 #include "tbench/model/plugins.hpp"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST(Plugins, NoNameOfAnyFamilyIsTakenTwice) {
 
 constexpr int kWatchedLaunches = 5;
 
-/// Launches as the timer makes them, after those that build and verify have made.
+/// Launches as the timer does, after the launches for building and verifying.
 Verification watched_launches(Case& subject) {
   LaunchChecker& checker = *subject.launch_checker();
   checker.begin();
@@ -67,8 +67,8 @@ Verification watched_launches(Case& subject) {
 
 constexpr int kRuns = 100;
 
-/// Builds, verifies, watches a launch and verifies again with other seeds each time.
-/// @return  how many of kRuns were accused of anything
+/// Builds, verifies, checks a timed launch and verifies again, with other seeds in each of kRuns runs.
+/// @return  the number of runs in which a check failed
 template <class Make>
 int accused(const Make& make) {
   int count = 0;
@@ -132,7 +132,7 @@ TEST(Plugins, WatchingAccusesNoHonestAttention) {
   }
 }
 
-/// `naive`, but every fifth time one of its results is what it was the time before.
+/// Computes as `naive` does, but every fifth time one of its results is a copy of the previous one.
 struct Recalling {
   static constexpr int kEvery = 5;
   static inline AttentionOutput output{};

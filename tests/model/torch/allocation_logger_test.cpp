@@ -42,7 +42,7 @@ TEST(AllocationLogger, HasEveryBlockWithItsRange) {
   EXPECT_EQ(freed.bytes, -1'000);
   EXPECT_EQ(freed.address, inner.address);
   EXPECT_EQ(log.ranges[last.range], "");
-  // The allocator's own count goes along.
+  // The allocator's own count changes accordingly.
   EXPECT_EQ(inner.allocated, first.allocated + 1'000);
   EXPECT_EQ(freed.allocated, first.allocated);
   EXPECT_EQ(last.allocated, first.allocated + 40);

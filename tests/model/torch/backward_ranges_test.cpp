@@ -22,7 +22,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::Not;
 
-/// Writes which ranges are open when, as `a/b`.
+/// Records which ranges are open, as paths such as `a/b`.
 class Written final : public cuda::RangeListener {
  public:
   Written() { cuda::set_range_listener(this); }
@@ -103,7 +103,7 @@ TEST(BackwardRanges, EndsWithItsScope) {
   EXPECT_THAT(written.entered, ElementsAre("BACKWARD"));
 }
 
-/// Counts the operations that a thread dispatches by the ranges that are open.
+/// Counts the operations dispatched by a thread, grouped by the ranges that are open.
 class DispatchCount {
  public:
   explicit DispatchCount(const Written& written) {

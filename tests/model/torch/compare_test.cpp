@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 constexpr Tolerance kTight{.relative = 1e-6, .of_rms = 1e-6, .absolute = 0.0};
 
-/// 1, 2, ... 16 as a 4 x 4 matrix.
+/// Returns the numbers 1 to 16 as a 4 x 4 matrix.
 at::Tensor matrix() { return at::arange(1, 17, at::TensorOptions{}.dtype(at::kFloat)).view({4, 4}); }
 
 TEST(CompareTensors, EqualTensorsPassWithNoError) {
@@ -82,7 +82,7 @@ TEST(CompareTensors, NanAndInfinityFailWhateverTheTolerance) {
     actual[1][2] = bad;
     EXPECT_FALSE(compare_tensors("x", actual, matrix(), anything).passed) << bad;
     EXPECT_FALSE(compare_tensors("x", matrix(), actual, anything).passed) << "in the reference: " << bad;
-    // Both wrong in the same way is no agreement either.
+    // Two tensors that are wrong in the same way do not agree either.
     const Verification both = compare_tensors("x", actual, actual, anything);
     EXPECT_FALSE(both.passed);
     EXPECT_EQ(both.worst_error, kWorstErrorCap);
@@ -105,7 +105,7 @@ TEST(CompareTensors, RmsIsThatOfTheElementsThatAreNotZero) {
   const at::Tensor reference = at::zeros({100}, at::kDouble);
   reference[7] = 4.0;
   at::Tensor actual = reference.clone();
-  actual[50] = 0.2;  // of an rms of 4: 0.05
+  actual[50] = 0.2;  // 0.05 of the rms, which is 4
   const Verification verdict = compare_tensors("x", actual, reference, {.relative = 0, .of_rms = 0.1, .absolute = 0});
   EXPECT_DOUBLE_EQ(verdict.worst_error, 0.5);
 }
@@ -232,7 +232,7 @@ TEST(Comparison, WorstIsOverAllAndTheMessageOfTheFirstFailure) {
   EXPECT_THAT(verdict.worst_where, HasSubstr("worse["));
 }
 
-/// Pairs of four shapes, types and tolerances; each is as wrong as its place says.
+/// Pairs with four shapes, types and tolerances. The error of each is determined by its index.
 struct Pair {
   std::string name;
   at::Tensor actual, reference;
@@ -294,7 +294,7 @@ TEST(Comparison, FullBatchesAreComparedBeforeTheEnd) {
   EXPECT_THAT(comparison.finish({}).message, HasSubstr("waits[0] is 2"));
 }
 
-/// Operations of ATen that run while it lives.
+/// Counts the operations of ATen that run while the object lives.
 class CountedOperations {
  public:
   CountedOperations()
@@ -325,7 +325,7 @@ TEST(Comparison, ABatchTakesTheOperationsOfOneTensor) {
   };
   const int of_one = operations_of(1);
   EXPECT_GT(of_one, 20);
-  EXPECT_LT(operations_of(32), of_one + 32 * 8);  // views of what goes in and of what comes out
+  EXPECT_LT(operations_of(32), of_one + 32 * 8);  // views of the inputs and of the results
 }
 
 at::Tensor numbers() { return at::arange(1, 7, at::TensorOptions{}.dtype(at::kFloat)).view({2, 3}); }

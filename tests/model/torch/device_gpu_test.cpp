@@ -1,4 +1,4 @@
-// Allocated peaks are exact: the same case gives the same number of bytes, whatever ran in between.
+// Tests that allocated peaks are exact: the same case gives the same number of bytes, whatever ran in between.
 #include "tbench/model/device.hpp"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ TEST(Reservoir, KeepsEveryLaunchWithTheSameProbability) {
     EXPECT_EQ(reservoir.kept(), kSize);
     for (const int launch : places) ++kept[static_cast<std::size_t>(launch)];
   }
-  // Five standard deviations of a binomial count.
+  // Five standard deviations of a binomial count are allowed.
   const double share = static_cast<double>(kSize) / kLaunches;
   const double allowed = 5 * std::sqrt(kReservoirs * share * (1 - share));
   EXPECT_THAT(kept, Each(testing::DoubleNear(kReservoirs * share, allowed)));

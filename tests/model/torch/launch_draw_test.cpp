@@ -30,7 +30,7 @@ TEST(DrawOperands, AreNormalInEveryType) {
     draw({{.values = tensor}}, 1);
     const at::Tensor values = tensor.to(at::kDouble);
     const auto moment = [&](double power) { return values.pow(power).mean().item<double>(); };
-    // Five standard deviations of each mean; fp8 rounds.
+    // Five standard deviations of each mean are allowed; fp8 adds rounding.
     const double root = std::sqrt(static_cast<double>(kElements));
     EXPECT_NEAR(moment(1), 0, 5 / root) << type;
     EXPECT_NEAR(moment(2), 1, 5 * std::sqrt(2.0) / root + 0.005) << type;

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// y = x x^T, whose step may do anything else.
+/// Computes y = x x^T. The step can be replaced.
 struct Square {
   static constexpr std::int64_t kRows = 30, kColumns = 4;
   at::Tensor x = at::zeros({kRows, kColumns}), y = at::zeros({kRows, kRows});

@@ -1,4 +1,4 @@
-// The bounds against probabilities that are known, and against sums that are rounded.
+// Compares the bounds with known probabilities, and with sums that are rounded.
 #include "model/torch/rounding.hpp"
 
 #include <ATen/Context.h>
@@ -18,12 +18,12 @@ TEST(RoundingBounds, OfSumsIsTheUnionBoundOfTheNormalTail) {
 
 TEST(RoundingBounds, OfAWalkSolvesItsOwnBound) {
   const double t = walk_bound(1e6, 1e-4);
-  // sqrt(2 t) exp(0.73 - pi t / 2) of one side, 2 * 1e6 of them
+  // One-sided probability sqrt(2 t) exp(0.73 - pi t / 2), for 2 * 1e6 sides.
   EXPECT_NEAR(2e6 * std::sqrt(2 * t) * std::exp(0.73 - M_PI / 2 * t), 1e-4, 1e-7);
-  EXPECT_GT(t, sum_bound(1e6, 1e-4) / std::sqrt(2.0));  // of a walk whose Q is its mean, 1 / 2
+  EXPECT_GT(t, sum_bound(1e6, 1e-4) / std::sqrt(2.0));  // bound of a walk whose Q equals its mean, 1 / 2
 }
 
-/// Float32 sums of 100 normal terms, one after the other, against float64: the share above the bound of 1 in 100.
+/// Compares float32 sums of 100 normal terms with float64. The test checks which share exceeds the bound of 1 in 100.
 TEST(RoundingBounds, AWalkExceedsItsBoundNoMoreOftenThanSaid) {
   constexpr std::int64_t kTerms = 100, kSums = 100'000;
   at::manual_seed(3);
@@ -35,7 +35,7 @@ TEST(RoundingBounds, AWalkExceedsItsBoundNoMoreOftenThanSaid) {
   const double unit = 0x1p-24 * rms * walk_roundoffs(static_cast<double>(kTerms));
   const auto share_above = [&](double bound) { return errors.gt(bound * unit).to(at::kDouble).mean().item<double>(); };
   EXPECT_LT(share_above(walk_bound(1, 1e-2)), 1e-2);
-  EXPECT_GT(share_above(walk_bound(1, 1e-2) / 8), 1e-2);  // and is not far from it
+  EXPECT_GT(share_above(walk_bound(1, 1e-2) / 8), 1e-2);  // the bound is at most eight times too large
 }
 
 TEST(RoundingBounds, SquaresOfProductsSpreadLessTheMoreThereAre) {
@@ -57,7 +57,7 @@ TEST(RoundingBounds, OfNormsAreThoseOfLaurentAndMassart) {
 }
 
 TEST(RoundingBounds, OfFewDegreesIsAboveStudentsQuantile) {
-  // P(|T| > t) = P(|z| > 3) = 0.0027: t is 3.96 of 10 degrees (tables), 3.0 of very many
+  // P(|T| > t) = P(|z| > 3) = 0.0027: t is 3.96 for 10 degrees of freedom (tables), and 3.0 for very many.
   EXPECT_GT(student_bound(3, 10), 3.8);
   EXPECT_LT(student_bound(3, 10), 4.1);
   EXPECT_NEAR(student_bound(3, 1e6), 3.0, 1e-4);

@@ -1,4 +1,4 @@
-// The translation of an allocation that fails on a GPU, whichever error reaches the caller.
+// Tests how a failed allocation on a GPU is translated, whichever error reaches the caller.
 #include "model/torch/torch_case.hpp"
 
 #include <ATen/ops/empty.h>
@@ -22,7 +22,7 @@ constexpr std::int64_t kTooMuch = std::int64_t{1} << 42;
 
 void allocate_too_much() { at::empty({kTooMuch}, at::TensorOptions{}.dtype(at::kByte).device(at::kCUDA)); }
 
-/// Fails like a compiled package does.
+/// Fails as a compiled package does.
 void allocate_too_much_and_say_nothing() {
   try {
     allocate_too_much();
@@ -31,7 +31,7 @@ void allocate_too_much_and_say_nothing() {
   }
 }
 
-/// Returns the error that an action which runs out of memory is translated to; fails where it does not run out.
+/// Returns the error to which running out of memory in `action` is translated. Fails if `action` does not run out.
 OutOfMemory told(void (*action)()) {
   try {
     with_out_of_memory_translated(action);

@@ -1,4 +1,4 @@
-// How often the verifications of a model step, the one before the timing and the one after it, reject a right one.
+// Tests how often the verifications of a model step, before and after the timing, reject a correct step.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace tbench::model {
 namespace {
 
-/// `tiny`, but for a vocabulary and a context that make it cheap. Seeds take turns in precision and implementation.
+/// Returns `tiny` with a vocabulary and a context that make it cheap. The seed selects precision and implementation.
 ModelConfig cheap_tiny(std::uint64_t seed) {
   return {.size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 2, .num_heads = 4},
           .context = 32,

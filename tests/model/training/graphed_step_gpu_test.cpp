@@ -1,5 +1,5 @@
-// Steps as CUDA graphs on a GPU: every case verifies and replays without waiting, the steps equal the trainer's own
-// steps, and what a capture can get wrong is found.
+// Tests steps as CUDA graphs on a GPU. Every case verifies and replays without waiting, the steps equal the trainer's
+// own steps, and errors of a capture are found.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -75,14 +75,14 @@ Verification verify_graphed(ModelConfig config, const ModelImpl& impl) {
 TEST_F(GraphedStepGpu, ABiasCorrectionThatTheCaptureFreezesIsFound) {
   ModelConfig config = graphed("eager", Pass::kTrainStep, Precision::kFp32);
   EXPECT_TRUE(verify_graphed(config, model_impls().at("eager")).passed);
-  config.exec = Execution::kStream;  // whose optimizer counts its steps on the host
+  config.exec = Execution::kStream;  // its optimizer counts its steps on the host
   const Verification verdict = verify_graphed(config, model_impls().at("eager"));
   EXPECT_FALSE(verdict.passed);
   EXPECT_THAT(verdict.message, HasSubstr("update by replays"));
 }
 
-/// Right where nothing is captured: there the streams wait for each other, or targets would be read before they are
-/// there.
+/// Computes the loss on another stream. Without capture this is correct, because the streams wait for each other. In a
+/// capture, targets can be read before they are written.
 at::Tensor loss_on_another_stream(const at::Tensor& logits, const at::Tensor& targets) {
   const bool is_captured = c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
   if (!is_captured) c10::cuda::device_synchronize();
@@ -138,7 +138,7 @@ TEST_F(GraphedStepGpu, MemoryGoesWithTheGraphs) {
   EXPECT_EQ(reserved(), before);
 }
 
-/// Peak of the bytes live at once in a step, whoever enqueues it.
+/// Returns the peak of the bytes that are live at once in a step, whichever thread enqueues it.
 std::int64_t peak_of(ModelConfig config) {
   const auto step = make_model_case(std::move(config));
   step->build();

@@ -1,4 +1,5 @@
-// The model on a GPU: every case verifies, no step waits for the device, fp16 skips on the device, OOM is survived.
+// Tests the model on a GPU: every case verifies, no step waits for the device, fp16 skips steps on the device, and a
+// run continues after running out of memory.
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -31,8 +32,8 @@ TEST_P(EveryGpuStep, VerifiesAndRunsWithoutWaitingForTheDevice) {
   const Verification verdict = step->verify();
   EXPECT_TRUE(verdict.passed) << verdict.message;
   RecordProperty("worst_error", fmt::format("{:.3g} at {}", verdict.worst_error, verdict.worst_where));
-  launch(*step);  // kernels are loaded, handles made
-  // LibTorch throws at every operation of its own that would synchronise.
+  launch(*step);  // loads kernels and creates handles
+  // LibTorch throws if one of its own operations would synchronise.
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
   EXPECT_NO_THROW(launch(*step));
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);

@@ -45,7 +45,7 @@ TEST_P(EveryStep, VerifiesAndRuns) {
   launch(*step);
 }
 
-/// How often each path of ranges is entered, `FORWARD/layer.0/attention/attention.qkv`.
+/// Counts how often each path of ranges, such as `FORWARD/layer.0/attention/attention.qkv`, is entered.
 class CountedRanges final : public cuda::RangeListener {
  public:
   CountedRanges() { cuda::set_range_listener(this); }
@@ -72,7 +72,7 @@ std::map<std::string, int> ranges_of_step(const std::string& impl, Pass pass) {
 
 TEST(ModelStep, EveryPartOfAStepHasItsRange) {
   const std::map<std::string, int> eager = ranges_of_step("eager", Pass::kTrainStep);
-  EXPECT_EQ(eager.size(), 29U);  // 3 phases, 4 around the layers, and of each of the two 11
+  EXPECT_EQ(eager.size(), 29U);  // 3 phases, 4 ranges around the layers, and 11 in each of the two layers
   for (const std::string part :
        {"BACKWARD", "OPTIMIZER", "FORWARD/embedding", "FORWARD/norm", "FORWARD/lm_head", "FORWARD/loss",
         "FORWARD/layer.1/ffn", "FORWARD/layer.1/attention", "FORWARD/layer.1/attention/attention.rope_q",
@@ -90,7 +90,7 @@ TEST(ModelStep, EveryPartOfAStepHasItsRange) {
   }
 }
 
-// fp16 is no case of a CPU, but the loss scaling runs there too.
+// fp16 is not a case for a CPU, but loss scaling also runs there.
 INSTANTIATE_TEST_SUITE_P(All, EveryStep,
                          testing::Combine(testing::Values("eager", "sdpa"),
                                           testing::Values(Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep),

@@ -1,4 +1,4 @@
-// AdamW's own arithmetic, its device-side skip, and the loss scale. fp16 itself needs no GPU for this.
+// Tests AdamW's arithmetic, its skip on the device, and the loss scale. None of these tests needs a GPU, even for fp16.
 #include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
@@ -19,14 +19,14 @@ namespace {
 
 const auto kOptimizerOptions = at::TensorOptions{}.dtype(at::kDouble);
 
-/// A leaf with a gradient.
+/// Returns a leaf with a gradient.
 at::Tensor parameter(double value, double gradient) {
   at::Tensor leaf = at::full({1}, value, kOptimizerOptions).requires_grad_(true);
   leaf.mutable_grad() = at::full({1}, gradient, kOptimizerOptions);
   return leaf;
 }
 
-/// Two steps with gradients 0.5 and -0.25, written out from the paper.
+/// Returns the result of two steps with the gradients 0.5 and -0.25, following the paper's formulas.
 double two_steps_by_hand(double p) {
   const double g1 = 0.5, g2 = -0.25, lr = 1e-3, eps = 1e-8, decay = 1 - 1e-3 * 0.01;
   p = p * decay - lr * g1 / (std::abs(g1) + eps);
@@ -66,7 +66,7 @@ TEST_P(AdamWVariants, ResetForgetsEverything) {
 
 TEST_P(AdamWVariants, StateIsTwoMomentsAndAStepCount) {
   AdamW optimizer{{parameter(2.0, 0.5)}, GetParam()};
-  const std::int64_t count_bytes = GetParam() == AdamWVariant::kForeach           ? 0  // on the host
+  const std::int64_t count_bytes = GetParam() == AdamWVariant::kForeach           ? 0  // counted on the host
                                    : GetParam() == AdamWVariant::kForeachOnDevice ? 8
                                                                                   : 4;
   EXPECT_EQ(optimizer.state_bytes(), 2 * 8 + count_bytes);

@@ -22,7 +22,7 @@ namespace {
 
 // Embedding and batch
 
-/// All rows of the batch from the first: a stride of zero.
+/// Reads the first row for all rows of the batch: a stride of zero.
 at::Tensor rows_from_row_0(const at::Tensor& weight, const at::Tensor& tokens) {
   return eager_embedding(weight, tokens.narrow(0, 0, 1).expand_as(tokens));
 }
@@ -43,20 +43,20 @@ at::Tensor last_token_lost(const at::Tensor& weight, const at::Tensor& tokens) {
   return eager_embedding(weight, wrong);
 }
 
-/// The tokens of the first call for ever, as a graph captured once would read them from a copy.
+/// Always uses the tokens of the first call, as a graph would that was captured with a copy of them.
 at::Tensor tokens_of_the_first_call(const at::Tensor& weight, const at::Tensor& tokens) {
   if (!state().first_tokens.defined()) state().first_tokens = tokens.clone();
   return eager_embedding(weight, state().first_tokens);
 }
 
-// Norms, and the residual stream, which their input is
+// Norms, and the residual stream, which is their input
 
 at::Tensor noting_norm(const at::Tensor& x, const at::Tensor& weight) {
   state().norm_input = x;
   return eager_rms_norm(x, weight);
 }
 
-template <std::int64_t kCall>  // of the 2 * kLayers + 1 in a forward pass; -1: all
+template <std::int64_t kCall>  // index among the 2 * kLayers + 1 calls of a forward pass; -1: all calls
 at::Tensor skipped_norm(const at::Tensor& x, const at::Tensor& weight) {
   const std::int64_t call = state().norm_calls++ % (2 * kLayers + 1);
   return kCall == -1 || call == kCall ? x.mul(weight) : eager_rms_norm(x, weight);
@@ -85,7 +85,7 @@ enum class In {
   kInBfloat16,
 };
 
-/// Halves of a head turn against each other instead of neighbours.
+/// Rotates the two halves of a head against each other instead of neighbours.
 at::Tensor rope_in_halves(const at::Tensor& x, const RopeTable& table) {
   const auto halves = x.chunk(2, -1);
   return at::cat(
@@ -135,11 +135,11 @@ at::Tensor faulty_attention(const at::Tensor& x, const AttentionWeights& weights
 AttentionConstants with_mask(const AttentionConstantsConfig& config, std::int64_t diagonal) {
   AttentionConstants constants = make_eager_attention_constants(config);
   constants.mask = constants.mask.new_ones(constants.mask.sizes()).tril(diagonal);
-  constants.mask.select(1, 0).fill_(true);  // a row that sees nothing would be NaN
+  constants.mask.select(1, 0).fill_(true);  // a row that sees no key would be NaN
   return constants;
 }
 
-/// Angles (position + shift) * theta^(-2i / head_dim).
+/// Returns the constants for the angles (position + shift) * theta^(-2i / head_dim).
 AttentionConstants with_angles(const AttentionConstantsConfig& config, double theta, double shift) {
   AttentionConstants constants = make_eager_attention_constants(config);
   const auto wide = at::TensorOptions{}.dtype(at::kDouble);
@@ -174,7 +174,7 @@ at::Tensor with_sigmoid(const at::Tensor& x, const FeedForwardWeights& weights) 
   return at::linear(at::sigmoid(at::linear(x, weights.w1)).mul(at::linear(x, weights.w3)), weights.w2);
 }
 
-/// w2 read as if it were stored by columns.
+/// Reads w2 as if it were stored by columns.
 at::Tensor w2_transposed(const at::Tensor& x, const FeedForwardWeights& weights) {
   const at::Tensor other = weights.w2.reshape({weights.w2.size(1), weights.w2.size(0)}).t();
   return eager_swiglu(x, {.w1 = weights.w1, .w2 = other, .w3 = weights.w3});
@@ -197,7 +197,7 @@ at::Tensor weights_of_the_layer_before(const at::Tensor& x, const FeedForwardWei
   return y;
 }
 
-/// A copy of the weights in the compute dtype that is made once: stale as soon as the optimizer has stepped.
+/// Uses a copy of the weights in the compute dtype that is made only once, so it is stale after the optimizer's step.
 at::Tensor stale_weights(const at::Tensor& x, const FeedForwardWeights& weights) {
   const auto layer = static_cast<std::size_t>(state().feed_forward_calls++ % kLayers);
   std::vector<FeedForwardWeights>& copies = state().first_weights;
@@ -206,7 +206,7 @@ at::Tensor stale_weights(const at::Tensor& x, const FeedForwardWeights& weights)
                       .w2 = weights.w2.detach().to(at::kBFloat16).to(at::kFloat),
                       .w3 = weights.w3.detach().to(at::kBFloat16).to(at::kFloat)});
   }
-  // Values of the copy, gradients of the weights.
+  // Takes the values from the copy, but passes gradients to the weights.
   const auto value_of = [](const at::Tensor& copy, const at::Tensor& weight) {
     return copy.add(weight.sub(weight.detach()));
   };

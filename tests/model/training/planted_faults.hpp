@@ -1,4 +1,4 @@
-// Model steps that are wrong in one respect each: what the verification of a step has to find.
+// Model steps that are wrong in one respect each. The verification of a step must find them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,21 +19,21 @@ inline constexpr std::int64_t kFaultyLayer = 2;
 inline const ModelSize kShallow{.name = "shallow", .d_model = 64, .d_ff = 128, .num_layers = kLayers, .num_heads = 4};
 inline const ModelSize kDeep{.name = "deep", .d_model = 96, .d_ff = 192, .num_layers = 48, .num_heads = 4};
 
-/// The state that the faulty functions keep from one call to the next; fresh for every trainer.
+/// The state that the faulty functions keep from one call to the next. Every trainer starts with a new one.
 struct State {
   std::int64_t attention_calls{}, norm_calls{}, feed_forward_calls{};
   at::Tensor norm_input;
   FeedForwardWeights weights_before;
   std::vector<FeedForwardWeights> first_weights;
   at::Tensor first_tokens;
-  std::vector<at::Tensor> leaves;  // of the trainer, where a fault reaches for them
+  std::vector<at::Tensor> leaves;  // leaves of the trainer, for faults that change them
   at::Tensor old_gradient;
 };
 [[nodiscard]] State& state();
 
 struct Fault {
   std::string name;
-  Pass pass;  // the first that can see it
+  Pass pass;  // the first pass in which it can be found
   void (*in_layers)(LayerOps& ops){};
   void (*in_trainer)(Trainer& trainer){};
   std::vector<Precision> precisions{Precision::kBf16, Precision::kFp32};

@@ -1,5 +1,5 @@
-// How much the verification of a model step sees: the share of planted_faults.hpp that is found. A fault counts as
-// found if the check before the timing or the one after it fails, in every precision given.
+// Tests which share of the faults in planted_faults.hpp the verification of a model step finds. A fault is found if the
+// check before or the check after the timing fails in every precision of the fault.
 #include "tests/model/training/planted_faults.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Some of the faults, and the ones that are not found: by either verification, and by the second alone.
+/// A group of faults, with the ones that neither verification finds and the ones that the second alone does not find.
 struct Part {
   std::string name;
   std::vector<std::vector<Fault> (*)()> faults;
@@ -36,10 +36,10 @@ std::vector<Fault> faults_of(const Part& part) {
   return faults;
 }
 
-/// The survivor of both: RoPE turns q and k by their positions, and scores depend on the difference alone: a shift of
-/// all positions changes no result. What the second verification does not see by itself, besides that one: the first
-/// update has the moments' decay rates cancel in it, and moments that were not zero before it are reset with the
-/// weights.
+/// One fault survives both verifications: RoPE rotates q and k by their positions, and scores depend only on the
+/// difference of positions, so a shift of all positions changes no result. The second verification alone misses two
+/// more faults. The moments' decay rates cancel in the first update. Moments that were not zero before it are reset
+/// together with the weights.
 const std::vector<Part> kParts{{.name = "Forward",
                                 .faults = {forward_faults, attention_faults},
                                 .survivors = {"every position one late"},
@@ -62,11 +62,11 @@ ModelConfig config_of(const Fault& fault, Precision precision) {
 }
 
 struct Messages {
-  std::string before, after;  // of a verification that failed; "" if it did not
+  std::string before, after;  // messages of the verifications; empty if they passed
   [[nodiscard]] const std::string& first() const { return before.empty() ? after : before; }
 };
 
-/// Does what a case does: is verified, used, and verified again on other data.
+/// Does what a case does: verifies, runs, and verifies again on other data.
 Messages messages_of(const Fault& fault, Precision precision) {
   state() = {};
   ModelImpl impl = model_impls().at("eager");
@@ -82,10 +82,10 @@ std::string message_of(const Fault& fault, Precision precision) { return message
 
 struct Judged {
   Fault fault;
-  std::vector<Messages> messages;  // by fault.precisions
+  std::vector<Messages> messages;  // in the order of fault.precisions
 };
 
-/// Each fault of a part, verified once for both tests.
+/// Returns each fault of a part with its messages. Each is verified once, for both tests.
 const std::vector<Judged>& judged_faults(const Part& part) {
   static std::map<std::string, std::vector<Judged>> known;
   std::vector<Judged>& judged = known[part.name];
@@ -101,7 +101,7 @@ const std::vector<Judged>& judged_faults(const Part& part) {
   return judged;
 }
 
-/// A right model that becomes wrong after its first verification, as the trainer is given to `spoil`.
+/// Returns the message for a correct model that `spoil` makes wrong after its first verification.
 std::string message_of_spoiled(Pass pass, Precision precision, void (*spoil)(ModelImpl& impl, Trainer& trainer)) {
   state() = {};
   ModelImpl impl = model_impls().at("eager");

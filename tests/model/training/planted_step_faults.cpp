@@ -14,7 +14,7 @@ at::Tensor gradient_of_row_0_alone(const at::Tensor& weight, const at::Tensor& t
                   eager_embedding(weight, tokens.narrow(0, 1, tokens.size(0) - 1)).detach()});
 }
 
-/// Puts the first leaf's gradient of some earlier step back, after the step has cleared it.
+/// Restores the first leaf's gradient of an earlier step, after the step has cleared it.
 at::Tensor gradient_left_in_place(const at::Tensor& weight, const at::Tensor& tokens) {
   if (state().leaves.empty()) return eager_embedding(weight, tokens);
   state().leaves.front().mutable_grad() = state().old_gradient.clone();
@@ -30,7 +30,7 @@ at::Tensor gradient_missing(const at::Tensor& x, const FeedForwardWeights& weigh
   return eager_swiglu(x, {.w1 = weights.w1, .w2 = weights.w2, .w3 = weights.w3.detach()});
 }
 
-/// Right values; w1 gets the gradient of w3, and the other way round.
+/// Returns the right values, but exchanges the gradients of w1 and w3.
 at::Tensor gradients_exchanged(const at::Tensor& x, const FeedForwardWeights& weights) {
   const auto exchanged = [](const at::Tensor& value, const at::Tensor& gradient) {
     return value.detach().add(gradient.sub(gradient.detach()));
@@ -62,13 +62,13 @@ at::Tensor loss_off(const at::Tensor& logits, const at::Tensor& targets) {
   return eager_cross_entropy(logits, targets).mul(0.98);
 }
 
-// Gradients and optimizer, changed in a trainer
+// Gradients and optimizer, changed through the trainer
 
 void multiply_gradient(Trainer& trainer, double factor) {
   trainer.parameters().leaves()[5].register_hook([factor](const at::Tensor& gradient) { return gradient.mul(factor); });
 }
 
-/// Runs a step and keeps the first leaf's gradient, for the functions above to put it back.
+/// Runs a step and keeps the first leaf's gradient, which the functions above restore.
 void keep_an_old_gradient(Trainer& trainer) {
   const at::Tensor loss = trainer.loss(trainer.tokens().roll(1, 0), trainer.targets());
   trainer.backward(loss);
@@ -81,7 +81,7 @@ void replace_optimizer(Trainer& trainer, const AdamWOptions& options) {
   *trainer.optimizer() = AdamW{trainer.parameters().leaves(), AdamWVariant::kForeach, options};
 }
 
-/// Leaves the moments as if they had been corrected for a bias that many steps have taken away.
+/// Changes the moments as if many steps had removed their bias, so that the bias correction is wrong.
 void lose_bias_correction(Trainer& trainer) {
   for (const auto& leaf : trainer.parameters().leaves()) leaf.mutable_grad() = at::zeros_like(leaf);
   for (int step = 0; step < 300; ++step) trainer.optimizer()->step();

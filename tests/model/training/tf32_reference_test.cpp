@@ -1,5 +1,5 @@
-// The error that a reference which multiplies in TF32 adds to the errors that are checked: the digits of float32
-// operands that a tensor core does not read are cut off here on the CPU, for the whole process.
+// Tests how much error a reference with TF32 products adds to the errors that are checked. The CPU clears the digits of
+// float32 operands that a tensor core does not read, for the whole process.
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -20,7 +20,7 @@ namespace {
 bool is_cut = false;
 std::int64_t cuts = 0;
 
-/// Keeps 11 of float32's 24 digits. A step in bf16 has no float32 products: only the reference's products are cut.
+/// Keeps 11 of float32's 24 digits. A step in bf16 has no float32 products, so only the reference's products change.
 at::Tensor cut(const at::Tensor& x) {
   if (!is_cut || x.scalar_type() != at::kFloat) return x;
   ++cuts;
@@ -62,7 +62,8 @@ double worst_error(const ModelConfig& config, bool of_tf32) {
   return worst;
 }
 
-/// The errors of a right step by a reference in TF32, in units of what they may be without: not the loss's share more.
+/// Compares the errors of a correct step with a TF32 reference and with an exact one. The ratio may not exceed the
+/// ratio of the loss's tolerances.
 TEST(Tf32Reference, AddsLessThanItIsAllowed) {
   const OneThread one_thread;
   const ModelConfig any = bf16_step(2, 1);

@@ -1,6 +1,6 @@
-// Tolerances of a training step against what right implementations of stock libraries showed on an H100 (eager in fp16,
-// bench/results/nvidia_h100/studies/fp16_*.json.gz), whose targets' lost probabilities earlier builds did not allow
-// for.
+// Compares the tolerances of a training step with errors that correct stock libraries had on an H100 (eager in fp16,
+// bench/results/nvidia_h100/studies/fp16_*.json.gz). In fp16, probabilities of targets are lost, which earlier builds
+// did not allow for.
 #include "model/training/tolerances.hpp"
 
 #include <gtest/gtest.h>
@@ -25,14 +25,15 @@ ModelConfig step_of(const std::string& size, std::int64_t context, Precision pre
   return config;
 }
 
-/// The tolerance of the LM head's gradient. TF32 has as many digits as fp16 and loses no probability: its tolerance is
-/// the former one of fp16.
+/// Returns the tolerance of the LM head's gradient. TF32 has the same number of digits as fp16 and loses no
+/// probability, so its tolerance equals the earlier one of fp16.
 Tolerance head_tolerance(const std::string& size, std::int64_t context, Precision precision) {
   const ModelConfig config = step_of(size, context, precision);
   return rounding_tolerance(config, Quantity::kHeadGradient, config.size.d_model * config.vocab_size);
 }
 
-/// One element that a file gives with its reference, and its error over the tolerance of then; and the worst one's.
+/// One rejected element and its reference, the ratio of its error to the earlier tolerance, and the worst element's
+/// ratio.
 struct Rejected {
   const char* size;
   std::int64_t context;
@@ -51,7 +52,8 @@ TEST(TrainingTolerances, AllowForTheLostProbabilitiesThatEarlierOnesRejected) {
   }
 }
 
-/// Large's gradient of 4,096 tokens: 1.0625 times the norm's bound of then; xl's of 2,048 passed with 0.963 of it.
+/// In the norm, the gradient of large with 4,096 tokens was 1.0625 times the earlier bound. The gradient of xl with
+/// 2,048 tokens passed with 0.963 times the bound.
 TEST(TrainingTolerances, AllowForThemInTheNormToo) {
   const auto widened = [](const std::string& size, std::int64_t context) {
     return head_tolerance(size, context, Precision::kFp16).of_norm /

@@ -19,10 +19,10 @@ using testing::Contains;
 using testing::Key;
 using testing::Not;
 
-// 2 * 500 * 64 + 2 * (4 * 64^2 + 3 * 64 * 256 + 2 * 64) + 64 = 195,392 parameters of 4 bytes
+// The model has 2 * 500 * 64 + 2 * (4 * 64^2 + 3 * 64 * 256 + 2 * 64) + 64 = 195,392 parameters of 4 bytes.
 constexpr std::int64_t kTinyBytes = 4 * 195'392;
 
-/// Bytes that the CPU's allocator counts as live: it began with this process.
+/// Returns the bytes that the CPU's allocator counts as live since this process began.
 std::int64_t allocated_now() {
   AllocationLogger logger{c10::Device{c10::kCPU}, 0};
   const c10::DataPtr block = c10::GetAllocator(c10::kCPU)->allocate(64);
@@ -30,7 +30,7 @@ std::int64_t allocated_now() {
   return event.allocated - event.bytes;
 }
 
-/// The memory pass of two steps on the CPU, the first ones: its allocator tells of no block that it gave out unlogged.
+/// Runs the memory pass of the first two steps on the CPU. Its allocator does not report blocks that were not logged.
 MemoryUse memory_of(const std::string& impl, Pass pass, Precision precision = Precision::kFp32) {
   const OneThread one_thread;
   const auto subject = make_model_case(tiny_step(impl, pass, precision));

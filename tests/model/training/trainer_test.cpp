@@ -1,4 +1,5 @@
-// The whole model against PyTorch: every tensor of the reference file, both implementations, every precision of a CPU.
+// Compares the whole model with PyTorch: every tensor of the reference file, both implementations, every precision of a
+// CPU.
 #include "model/training/trainer.hpp"
 
 #include <ATen/core/grad_mode.h>
@@ -22,7 +23,7 @@
 namespace tbench::model {
 namespace {
 
-/// The file of tools/make_model_reference.py: PyTorch's results for a very small model.
+/// Holds the file of tools/make_model_reference.py: PyTorch's results for a very small model.
 struct ReferenceFile {
   nlohmann::json header;
   std::map<std::string, at::Tensor> tensors;
@@ -57,14 +58,14 @@ const ReferenceFile& reference_file() {
   return file;
 }
 
-/// @throws  std::runtime_error  naming the tensor, if there is none of that name
+/// @throws  std::runtime_error  with the tensor's name, if the file has no such tensor
 at::Tensor reference_tensor(const std::string& name) {
   const auto found = reference_file().tensors.find(name);
   if (found == reference_file().tensors.end()) throw std::runtime_error{"no reference tensor " + name};
   return found->second;
 }
 
-/// The reference's model on the CPU.
+/// Returns the configuration of the reference's model on the CPU.
 ModelConfig reference_config(const std::string& impl, Pass pass, Precision precision) {
   const auto& config = reference_file().header.at("config");
   return {.size = {.name = "reference",
@@ -88,7 +89,7 @@ void load_initial_values(const Parameters& parameters) {
   for (const auto& parameter : parameters.named()) parameter.value.copy_(reference_tensor("initial/" + parameter.name));
 }
 
-/// ||actual - expected|| / ||expected||, in float64.
+/// Returns ||actual - expected|| / ||expected||, computed in float64.
 double relative_error(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor wide = expected.detach().to(at::kDouble);
   return actual.detach().to(at::kDouble).sub(wide).norm().item<double>() / wide.norm().item<double>();
@@ -96,10 +97,10 @@ double relative_error(const at::Tensor& actual, const at::Tensor& expected) {
 
 struct ReferenceRun {
   std::string impl;
-  std::string label;  // of the reference's results
+  std::string label;  // label of the reference's results
   Precision precision{};
   at::ScalarType dtype{};
-  double error{};         // of logits, loss and gradients, as norms: a few unit round-offs (2^-53, 2^-24, 2^-8)
+  double error{};         // of the norms of logits, loss and gradients: a few unit round-offs (2^-53, 2^-24, 2^-8)
   double update_error{};  // of the parameters' change in three steps
 };
 
@@ -149,7 +150,7 @@ TEST_P(TrainerReference, EveryParameterAfterThreeSteps) {
     const at::Tensor after = expected("after/" + parameter.name).to(at::kDouble);
     const at::Tensor actual = parameter.value.to(at::kDouble);
     EXPECT_LT(relative_error(actual.sub(initial), after.sub(initial)), GetParam().update_error) << parameter.name;
-    // The sign of a gradient near zero decides over an update of the learning rate.
+    // If a gradient is near zero, its sign decides whether the update is plus or minus the learning rate.
     EXPECT_LE(actual.sub(after).abs().max().item<double>(), 2.01 * kSteps * kLearningRate) << parameter.name;
   }
 }
@@ -157,8 +158,8 @@ TEST_P(TrainerReference, EveryParameterAfterThreeSteps) {
 std::vector<ReferenceRun> reference_runs() {
   std::vector<ReferenceRun> runs;
   for (const auto* impl : {"eager", "sdpa"}) {
-    // The fused AdamW takes 1 - beta2 in the parameters' dtype; in bfloat16, gradients of a few per cent of error turn
-    // some signs.
+    // The fused AdamW computes 1 - beta2 in the parameters' dtype. In bfloat16, gradients have errors of a few per
+    // cent, which change some signs.
     runs.push_back({impl, "float64", Precision::kFp32, at::kDouble, 1e-13, 1e-9});
     runs.push_back({impl, "fp32", Precision::kFp32, at::kFloat, 4e-6, 1e-3});
     runs.push_back({impl, "bf16", Precision::kBf16, at::kFloat, 4e-2, 0.25});
@@ -210,7 +211,7 @@ TEST(Trainer, PhasesEndInOrderAsFarAsThePassGoes) {
   struct Expected {
     Pass pass;
     std::vector<bool> has_gradients;  // at the end of each phase
-    std::vector<bool> has_changed;    // whether the parameters did
+    std::vector<bool> has_changed;    // whether the parameters have changed, at the end of each phase
   };
   const std::vector<Expected> table{{Pass::kForward, {false}, {false}},
                                     {Pass::kForwardBackward, {false, true}, {false, false}},

@@ -1,4 +1,4 @@
-// The run-time check on models that are wrong in one respect: it must see each of them.
+// Tests that the run-time check finds models that are wrong in one respect.
 #include "model/training/verify_trainer.hpp"
 
 #include <ATen/ops/ones.h>
@@ -29,41 +29,41 @@ ModelConfig tiny(const std::string& impl, Pass pass, Precision precision) {
   return config;
 }
 
-/// q grows by a factor, and the scores with it: a wrong 1 / sqrt(head_dim).
+/// Multiplies q, and so the scores, by a factor: a wrong 1 / sqrt(head_dim).
 at::Tensor wrong_scale(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   AttentionWeights scaled = weights;
   scaled.q = weights.q.mul(1.25);
   return eager_attention(x, scaled, constants);
 }
 
-/// Every query sees one key too many.
+/// Lets every query see one key too many.
 AttentionConstants wrong_mask(const AttentionConstantsConfig& config) {
   AttentionConstants constants = make_eager_attention_constants(config);
   constants.mask = constants.mask.new_ones(constants.mask.sizes()).tril(1);
   return constants;
 }
 
-/// Positions off by one.
+/// Shifts the positions by one.
 AttentionConstants wrong_rope(const AttentionConstantsConfig& config) {
   AttentionConstants constants = make_eager_attention_constants(config);
   constants.rope.sin = constants.rope.sin.roll(1, 0);
   return constants;
 }
 
-/// v transposed: a swapped stride.
+/// Transposes v, as swapped strides would.
 at::Tensor wrong_stride(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   AttentionWeights swapped = weights;
   swapped.v = weights.v.t();
   return eager_attention(x, swapped, constants);
 }
 
-/// Right forward, wrong backward: half as large again.
+/// Returns the right values, but gradients that are half as large again.
 at::Tensor wrong_gradient(const at::Tensor& x, const FeedForwardWeights& weights) {
   const at::Tensor right = eager_swiglu(x, weights);
   return right.add(right.sub(right.detach()).mul(0.5));
 }
 
-/// One token of the batch's first row is embedded as NaN.
+/// Embeds one token of the batch's first row as NaN.
 at::Tensor one_nan(const at::Tensor& weight, const at::Tensor& tokens) {
   const at::Tensor right = eager_embedding(weight, tokens);
   const at::Tensor nan = at::scalar_tensor(std::numeric_limits<double>::quiet_NaN(), right.options());
@@ -78,7 +78,7 @@ struct Fault {
   std::string name;
   Pass pass;  // the first pass that can see it
   void (*plant)(LayerOps& ops);
-  std::string where;  // part of the message
+  std::string where;  // must occur in the message
 };
 
 std::vector<Fault> faults() {
@@ -121,8 +121,9 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
 
 TEST(VerifyTrainer, SeesAWrongOptimizer) {
   Trainer trainer{tiny("eager", Pass::kTrainStep, Precision::kFp32), model_impls().at("eager")};
-  // Moments that a first step does not have, as a lost bias correction or a step counted twice would leave them. The
-  // step has one row: with the same gradients twice, only the moments would be wrong.
+  // A first step must start with moments of zero, but this step does not. A lost bias correction or a step counted
+  // twice would have the same effect. The step before has one row: with the same gradients, only the moments would be
+  // wrong.
   trainer.parameters().clear_gradients();
   trainer.backward(trainer.loss(trainer.tokens().narrow(0, 0, 1), trainer.targets().narrow(0, 0, 1)));
   trainer.optimizer()->step();
@@ -134,7 +135,8 @@ TEST(VerifyTrainer, SeesAWrongOptimizer) {
 }
 
 TEST(VerifyTrainer, SeesOneWrongWeightOfTheTimedModel) {
-  // The reference reads the same weights, so the fault sits where it does not look: in the fused copy of q, k and v.
+  // The reference reads the same weights, so the fault is in a tensor that it does not read: the fused copy of q, k and
+  // v.
   Trainer trainer{tiny("sdpa", Pass::kForward, Precision::kFp32), model_impls().at("sdpa")};
   at::Tensor& qkv = const_cast<ModelWeights&>(trainer.parameters().weights()).blocks[1].attention.qkv;
   qkv = qkv.detach().clone();
@@ -146,7 +148,7 @@ TEST(VerifyTrainer, LeavesEverythingAsItWasBuilt) {
   for (const auto precision : {Precision::kFp32, Precision::kFp16}) {
     Trainer trainer{tiny("sdpa", Pass::kTrainStep, precision), model_impls().at("sdpa")};
     EXPECT_TRUE(verify_trainer(trainer).passed);
-    trainer.step({});  // verifying a model in use starts over from its seed
+    trainer.step({});  // verifying a model in use starts again from its seed
     EXPECT_TRUE(verify_trainer(trainer).passed);
     Trainer fresh{trainer.config(), model_impls().at("sdpa")};
     for (int step = 0; step < 2; ++step) {
@@ -174,7 +176,7 @@ TEST(VerifyTrainer, AnotherSeedIsOtherDataInTheSameTensors) {
   EXPECT_TRUE(weight.equal(first_weight));
 }
 
-/// Operations of an action that were called from outside of all others, by name.
+/// Returns the number of calls of each operation that `action` calls directly, not from within another operation.
 template <class Action>
 std::map<std::string, int> operations_in(const Action& action) {
   const OneThread one_thread;
@@ -188,7 +190,7 @@ std::map<std::string, int> operations_in(const Action& action) {
   return counts;
 }
 
-/// @param seed_offset  0: of the first verification; else: of the second
+/// @param seed_offset  0 for the first verification, another value for the second
 std::map<std::string, int> operations_of(std::int64_t layers, std::int64_t rows, std::uint64_t seed_offset) {
   ModelConfig config = tiny("sdpa", Pass::kTrainStep, Precision::kBf16);
   config.size.num_layers = layers;
@@ -202,7 +204,7 @@ TEST(VerifyTrainer, TheSecondVerificationIsLessThanHalfTheOperations) {
   EXPECT_LT(second.at("all"), first.at("all") / 2);
 }
 
-/// How often the host reads a number that a GPU would have to compute first.
+/// Returns how often the host reads a number that a GPU would have to compute first.
 int waits_in(const std::map<std::string, int>& operations) {
   int waits = 0;
   for (const char* name : {"aten::item", "aten::is_nonzero", "aten::equal", "aten::nonzero"}) {
@@ -224,7 +226,8 @@ TEST(VerifyTrainer, RowsRunTogetherAsFarAsTheirMemoryIsSmall) {
   EXPECT_EQ(rows_together(config, at::kFloat), 4);
   config.size = {.name = "2.7B", .d_model = 2560, .d_ff = 10240, .num_layers = 32, .num_heads = 32};
   config.context = 512;
-  // 4 * 512 * (6 * 32 * 512 + 20 * 2560 + 7 * 10240) = 453 MB per row: three fit in 1.61 GB, so it is twice two
+  // 4 * 512 * (6 * 32 * 512 + 20 * 2560 + 7 * 10240) = 453 MB per row. Three rows fit in 1.61 GB, so there are two
+  // batches of two.
   EXPECT_EQ(rows_together(config, at::kFloat), 2);
   EXPECT_EQ(rows_together(config, at::kDouble), 1);
   config.context = 8192;
@@ -244,7 +247,7 @@ TEST(VerifyTrainer, RowsTogetherAreThoseOneByOne) {
         trainer.targets(), [&](std::size_t, const at::Tensor& gradient) { results.push_back(gradient.clone()); }));
     return results;
   };
-  const std::vector<at::Tensor> one_by_one = results_of(1), together = results_of(2);  // two, two and one
+  const std::vector<at::Tensor> one_by_one = results_of(1), together = results_of(2);  // batches of two, two and one
   ASSERT_EQ(one_by_one.size(), 5 + trainer.parameters().named().size() + 1);
   ASSERT_EQ(one_by_one.size(), together.size());
   for (std::size_t i = 0; i < together.size(); ++i) {
@@ -270,14 +273,15 @@ TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
   }
 }
 
-/// The probability of a target, which 11 digits lose beside 1, as far as they lose it.
+/// The head's gradient lacks a target's probability p when 1 - p is rounded to 11 digits, so the tolerance allows for
+/// it.
 TEST(VerifyTrainer, TheHeadsGradientInFp16LacksTargetsProbabilities) {
   ModelConfig config = tiny("eager", Pass::kTrainStep, Precision::kFp16);
   config.vocab_size = 10000;
   const Tolerance head = rounding_tolerance(config, Quantity::kHeadGradient, 1000);
   EXPECT_DOUBLE_EQ(head.absolute, 1e-4);
   const double tokens = static_cast<double>(config.batch * config.context);
-  const double other = rounding_tolerance(config, Quantity::kLogits, 1000).of_norm;  // of the same noise
+  const double other = rounding_tolerance(config, Quantity::kLogits, 1000).of_norm;  // for the same rounding errors
   EXPECT_NEAR(head.of_norm * head.of_norm - other * other, 0.25e-8 * tokens, 1e-12);
   EXPECT_EQ(rounding_tolerance(config, Quantity::kGradient, 1000).absolute, 0);
   EXPECT_EQ(rounding_tolerance(config, Quantity::kLogits, 1000).absolute, 0);

@@ -1,5 +1,5 @@
-// The refusals of `compiled` where it has no packages, or bad ones; packages themselves are tested with the whole
-// program (tests/bench/packages_test.py), since PyTorch makes them.
+// Tests that `compiled` refuses to run without packages or with damaged ones. PyTorch makes the packages, so they are
+// tested with the whole program (tests/bench/packages_test.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 class CompiledAttention : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_); }
-  /// One by one: LibTorch exports a remove_all() of its own, which crashes in a program that has another.
+  /// Removes the files one by one, because LibTorch exports a remove_all() that crashes in a program with another one.
   void TearDown() override {
     std::filesystem::remove(package_);
     std::filesystem::remove(folder_);

@@ -1,5 +1,5 @@
-// Sums on a GPU: the course's numbers, our kernels bit by bit at every length around their tiles, matrix products by
-// accumulator.
+// Tests sums on a GPU: the course's numbers, our kernels bit by bit at every length around their tiles, and matrix
+// products for each accumulator.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -37,7 +37,7 @@ constexpr GpuFormats kGpuFormats[] = {{Precision::kFp32, Precision::kFp32},
 
 class AccumulationOnGpu : public GpuTest {
  protected:
-  /// Counters after a verification that passed.
+  /// Returns the counters after a verification that passed.
   static std::map<std::string, double> counters_of_sum(const AccumulationConfig& config) {
     SCOPED_TRACE(testing::Message() << to_string(config.op) << " n " << config.n << ' ' << to_string(config.input)
                                     << ' ' << to_string(config.accumulator) << ' ' << to_string(config.method));
@@ -95,7 +95,7 @@ TEST_F(AccumulationOnGpu, MatrixProductsByAccumulator) {
       const double half =
           counters_of_sum(gpu_sum(kMatmul, n, Precision::kFp16, Precision::kFp16, method)).at("relative_error");
       RecordProperty(std::string{to_string(method)} + "_" + std::to_string(n) + "_fp16", std::to_string(half));
-      if (n == 64) continue;  // rounding the result hides the accumulator
+      if (n == 64) continue;  // rounding of the result hides the accumulator's error
       EXPECT_GT(half, 1.2 * wide) << to_string(method) << ' ' << n;
     }
   }

@@ -1,4 +1,4 @@
-// Sums on the CPU: the course's numbers to the last digit, the errors of what LibTorch adds, and what is caught.
+// Tests sums on the CPU: the course's numbers to the last digit, the errors of LibTorch's sums, and injected faults.
 #include "tbench/model/accumulation_case.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ AccumulationConfig cpu_sum(AccumulationOp op, std::int64_t n, Precision input, P
           .seed = 1};
 }
 
-/// Counters after a verification that passed.
+/// Returns the counters after a verification that passed.
 std::map<std::string, double> counters_of_sum(const AccumulationConfig& config) {
   return verified(make_accumulation_case(config))->counters();
 }
@@ -45,7 +45,7 @@ struct KnownSum {
   double result;
 };
 
-// The first four come from the course.
+// The first four sums come from the course.
 const KnownSum kKnownSums[] = {
     {1000, kFp32, kFp32, kSequential, 10.000133514404297},
     {1000, kFp16, kFp16, kSequential, 9.953125},
@@ -67,7 +67,7 @@ TEST(RepeatedAdditions, HaveTheirKnownResultsToTheLastDigit) {
                                     << ' ' << to_string(known.method));
     const auto counters = counters_of_sum(cpu_sum(kSum, known.n, known.input, known.accumulator, known.method));
     EXPECT_EQ(counters.at("result"), known.result);
-    // 0.01 as the input stores it
+    // The value of 0.01 in the input's type.
     const double addend = known.input == kFp32   ? 0.009999999776482582
                           : known.input == kFp16 ? 0.01000213623046875
                                                  : 0.010009765625;
@@ -98,7 +98,7 @@ TEST(Reduce, LibTorchsSumsAreNearFloat64) {
     for (const std::int64_t n : {1, 1000, 65'537}) {
       const auto counters = counters_of_sum(cpu_sum(kReduce, n, input, kFp32, kAten));
       EXPECT_LT(counters.at("relative_error"), 1e-6) << n;
-      // Terms have the mean 0.01 and the deviation 0.0076.
+      // The terms have the mean 0.01 and the standard deviation 0.0076.
       if (n == 1) continue;
       EXPECT_NEAR(counters.at("result") / static_cast<double>(n), 0.01, 5 * 0.0076 / std::sqrt(static_cast<double>(n)));
     }
@@ -122,7 +122,7 @@ TEST(Reduce, AWrongSumIsCaught) {
 TEST(LongMatmul, IsNearFloat64) {
   for (const Precision input : {kFp32, kFp16, kBf16}) {
     const auto counters = counters_of_sum(cpu_sum(kMatmul, 96, input, kFp32, kAten));
-    // The result is rounded to the input's format: by less than a unit of round-off, and by more than a tenth of one.
+    // Rounding the result to the input's type causes an error below one unit round-off, and above a tenth of it.
     EXPECT_LT(counters.at("relative_error"), (input == kFp32 ? 16 : 1) * unit_roundoff(input));
     EXPECT_GT(counters.at("relative_error"), 0.1 * unit_roundoff(input));
   }

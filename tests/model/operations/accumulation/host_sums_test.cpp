@@ -47,7 +47,7 @@ TEST(RepeatedSum, HasTheDigitsOfTheCourse) {
   EXPECT_EQ(static_cast<double>(repeated_sum(half, 1000, Precision::kFp32)), 10.00213623046875);
 }
 
-// 2048 is where float16 counts in twos and bfloat16, from 256, has long stopped counting ones.
+// float16 has a spacing of two from 2048 on. In bfloat16, adding one stops having an effect at 256.
 TEST(Sums, OrdersByHand) {
   const std::vector<float> terms{2048, 1, 1, 1, 1};
   EXPECT_EQ(sequential_sum(terms, Precision::kFp16), 2048.0F);  // 2049 is a tie, and 2048 even

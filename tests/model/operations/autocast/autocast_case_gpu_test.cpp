@@ -1,4 +1,4 @@
-// Dtypes under a GPU's autocast, which unlike a CPU's has layer norm and softmax in float32.
+// Tests dtypes under autocast on a GPU, which unlike the CPU runs layer norm and softmax in float32.
 #include <gmock/gmock.h>
 
 #include <map>

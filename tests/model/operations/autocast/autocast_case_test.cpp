@@ -1,4 +1,4 @@
-// Dtypes under autocast on the CPU, where both 16-bit formats run, and that a wrong result is caught.
+// Tests dtypes under autocast on the CPU, where both 16-bit formats run, and that a wrong result is found.
 #include "tbench/model/autocast_case.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ class AutocastOnCpu : public testing::TestWithParam<Precision> {};
 
 TEST_P(AutocastOnCpu, TheToyModelsLayerNormStaysIn16BitsAndItsLossDoesNot) {
   const std::string narrow{to_string(GetParam())};
-  // A CPU's autocast leaves layer norm alone; it takes 16-bit input with float32 weights.
+  // Autocast on a CPU does not change layer norm, which takes 16-bit input with float32 weights.
   const std::map<std::string, std::string> expected{
       {"parameters", "fp32"}, {"fc1", narrow},  {"relu", narrow},     {"layer norm", narrow + "+fp32 -> " + narrow},
       {"logits", narrow},     {"loss", "fp32"}, {"gradients", "fp32"}};
@@ -57,7 +57,7 @@ TEST_P(AutocastOnCpu, EveryOperationOfTheTransformerIsFound) {
   for (const char* wide : {"parameters", "gradients", "embedding", "rmsnorm", "rope"}) {
     EXPECT_EQ(labels.at(wide), "fp32") << wide;
   }
-  // The residual stream is float32 because the embedding is; what is added to it is not.
+  // The residual stream is float32 because the embedding is. The tensors added to it are 16-bit.
   EXPECT_EQ(labels.at("residual"), "fp32+" + narrow + " -> fp32");
 }
 
@@ -66,7 +66,7 @@ TEST_P(AutocastOnCpu, AWrongResultIsCaught) {
   operation->build();
   const at::ScalarType dtype = GetParam() == Precision::kBf16 ? at::kBFloat16 : at::kHalf;
   ASSERT_TRUE(operation->verify().passed);
-  const PlantedOutput fault{"aten::mm", dtype, 1.5};  // the reference's products are of float32
+  const PlantedOutput fault{"aten::mm", dtype, 1.5};  // the reference's products are in float32
   const Verification verdict = operation->verify();
   EXPECT_TRUE(PlantedOutput::planted());
   EXPECT_FALSE(verdict.passed);

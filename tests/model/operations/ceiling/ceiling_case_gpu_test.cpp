@@ -1,4 +1,4 @@
-// The ceilings of a GPU: small ones are right; all build, verify and run at the size that is measured.
+// Tests a GPU's ceilings: small ones are correct, and all build, verify and run at the size that is measured.
 #include "tbench/model/ceiling_case.hpp"
 
 #include <c10/cuda/CUDAFunctions.h>
@@ -48,7 +48,7 @@ TEST_F(GpuTest, ACeilingSaysHowItWasReached) {
   const auto copy = make_ceiling_case({.what = "copy", .device = DeviceKind::kCuda, .seed = 1});
   copy->build();
   EXPECT_NE(copy->labels().at("implementation"), "");
-  // 4 GiB each where the GPU has room for eight times that.
+  // Each buffer has 4 GiB if the GPU has at least eight times that much memory.
   EXPECT_LE(copy->work().bytes, std::int64_t{2} << 32);
   EXPECT_GT(copy->work().bytes, std::int64_t{1} << 28);
 }

@@ -43,10 +43,10 @@ TEST(Ceiling, CountsWhatIsMovedAndMultiplied) {
   EXPECT_EQ(on_cpu("read")->work().bytes, buffer);
   EXPECT_EQ(on_cpu("write")->work().bytes, buffer);
   EXPECT_EQ(on_cpu("gemm_bf16")->work().flop.value, 393'216.0);  // 2 * 48 * 64 * 64
-  EXPECT_EQ(on_cpu("gemm_fp32")->work().flop.value, 98'304.0);   // half of n and of k
+  EXPECT_EQ(on_cpu("gemm_fp32")->work().flop.value, 98'304.0);   // n and k are half as large
   EXPECT_EQ(on_cpu("gemm_fp32")->work().ceiling, "");
   EXPECT_EQ(on_cpu("gemm_fp32")->work().bytes, 0);
-  EXPECT_EQ(on_cpu("h2d_pinned")->work().bytes, 4096);  // over the bus once
+  EXPECT_EQ(on_cpu("h2d_pinned")->work().bytes, 4096);  // each byte crosses the bus once
   for (const char* what : {"dispatch", "launch", "event"}) EXPECT_EQ(on_cpu(what)->work(), Work{}) << what;
 }
 
@@ -58,7 +58,7 @@ TEST(Ceiling, DispatchCountsTheHostsTimeOfOneOperation) {
   for (int i = 0; i < 5; ++i) launch(*operation);
   const auto counters = operation->counters();
   EXPECT_EQ(counters.at("dispatches_per_step"), 10);
-  EXPECT_GT(counters.at("dispatch_us"), 0.01);  // no allocation and addition of 1,024 numbers is as fast
+  EXPECT_GT(counters.at("dispatch_us"), 0.01);  // allocating and adding 1,024 numbers takes longer than this
   EXPECT_LT(counters.at("dispatch_us"), 1e5);
 }
 

@@ -1,5 +1,5 @@
-// How often the verification of a matrix product rejects a right one: a product of ATen, and for the precisions and
-// orders of summation that a CPU does not have, imitations of the least exact that is right.
+// Tests how often the verification of a matrix product rejects a correct one. The products are computed by ATen. For
+// the precisions and summation orders that a CPU does not have, the test imitates the least exact correct product.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
@@ -20,7 +20,7 @@ at::Tensor exact_input(const at::Tensor& values, const at::Tensor& scale) {
   return scale.defined() ? values.to(at::kDouble).mul(scale.to(at::kDouble)) : values.to(at::kDouble);
 }
 
-/// One term added after the other.
+/// Adds one term after the other in float32.
 at::Tensor float32_in_turn(const GemmOperands& operands) {
   at::Tensor sums = at::zeros_like(operands.y);
   for (std::int64_t i = 0; i < operands.config.k; ++i) {
@@ -29,7 +29,7 @@ at::Tensor float32_in_turn(const GemmOperands& operands) {
   return sums;
 }
 
-/// k split as finely as cuBLASLt does, splits rounded to the output's type, and added in turn in it.
+/// Splits k as finely as cuBLASLt does, rounds each split's sum to the output's type, and adds the sums in that type.
 at::Tensor split_in_turn(const GemmOperands& operands) {
   constexpr std::int64_t kSplitTerms = 32;
   const at::Tensor x = exact_input(operands.x, operands.x_scale), w = exact_input(operands.w, operands.w_scale);
@@ -110,7 +110,7 @@ TEST(GemmFalseRejections, AtMostOneInAThousandSeeds) {
   EXPECT_LE(rejections, seeds / 1000);
 }
 
-/// The signed sums of a large product, which small ones do not take.
+/// Large products are also checked by signed sums, which small ones do not use.
 TEST(GemmFalseRejections, NoneAmongLargeProducts) {
   const at::NoGradGuard no_grad;
   for (const GemmPrecision precision : {GemmPrecision::kFp32, GemmPrecision::kBf16}) {

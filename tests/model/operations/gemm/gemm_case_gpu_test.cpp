@@ -1,5 +1,5 @@
-// Matrix products on a GPU: every precision and implementation verifies, at odd shapes, too; nothing waits for the
-// device; the check finds what is wrong there as well.
+// Tests matrix products on a GPU. Every precision and implementation verifies, also at odd shapes. No launch waits for
+// the device. The check finds wrong results on the GPU, too.
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,8 @@ struct GemmExtents {
   std::int64_t m, n, k;
 };
 
-/// The models' and squares, the odd ones that fp8 takes (n and k multiples of 16), and those it does not.
+/// Extents of the models and of squares, odd ones that fp8 supports (n and k multiples of 16), and ones that it does
+/// not.
 const std::vector<GemmExtents> kGemmExtents{
     {2048, 3072, 768},  {2048, 10000, 1280}, {2048, 1600, 6400}, {256, 256, 256},  {4096, 4096, 4096},
     {8192, 8192, 1024}, {37, 48, 80},        {1, 16, 16},        {1, 10000, 2560}, {129, 272, 4112},
@@ -51,7 +52,7 @@ TEST_P(EveryGpuGemm, VerifiesAndRunsWithoutWaitingForTheDevice) {
     const auto gemm = make_gemm_case(gpu_gemm(extents.m, extents.n, extents.k, precision, impl));
     if (const auto reason = gemm->unsupported_reason()) {
       refused = *reason;
-      // The rules of fp8 or the GPU's age are the only reasons: no implementation refuses anything else.
+      // Only the rules of fp8 and the GPU's architecture can be reasons. No implementation refuses anything else.
       const std::optional<Precision> common = common_precision(precision);
       EXPECT_TRUE(!common || device_unsupported_reason(DeviceKind::kCuda, *common)) << *reason;
       continue;
@@ -86,7 +87,7 @@ TEST_F(GemmOnGpu, TheTf32SwitchShowsInTheErrorAndLeavesNoTrace) {
   for (const std::string& impl : gemm_impl_names()) {
     EXPECT_LT(relative_error(GemmPrecision::kFp32, impl), 1e-5) << impl;
     const double tf32 = relative_error(GemmPrecision::kTf32, impl);
-    // Inputs of 11 bits: errors of about 2^-11.
+    // The inputs have 11 significant bits, so errors are about 2^-11.
     EXPECT_GT(tf32, 1e-4) << impl;
     EXPECT_LT(tf32, 4e-3) << impl;
     EXPECT_LT(relative_error(GemmPrecision::kFp32, impl), 1e-5) << impl;
@@ -102,7 +103,7 @@ TEST_F(GemmOnGpu, Fp8NeedsExtentsOfSixteen) {
 
 class PlantedGemmFault : public GpuTest, public testing::WithParamInterface<GemmPrecision> {
  protected:
-  /// The right product by LibTorch, or nothing where the GPU has none.
+  /// Returns LibTorch's correct product, or nothing if the GPU does not support it.
   static std::optional<GemmOperands> product() {
     const GemmConfig config = gpu_gemm(512, 512, 512, GetParam(), "aten");
     if (make_gemm_case(config)->unsupported_reason()) return std::nullopt;
@@ -131,8 +132,8 @@ TEST_F(GemmOnGpu, AWrongScaleIsFound) {
     const GemmOperands right = operands;
     operands.w_scale = operands.w_scale.mul(1.05);
     impl.make(operands)->launch();
-    EXPECT_TRUE(verify_gemm(operands).verification.passed) << impl.name;  // of what the scale now says
-    EXPECT_FALSE(verify_gemm(right).verification.passed) << impl.name;    // the same y
+    EXPECT_TRUE(verify_gemm(operands).verification.passed) << impl.name;  // correct for the changed scale
+    EXPECT_FALSE(verify_gemm(right).verification.passed) << impl.name;    // the same y with the original scale
   }
 }
 

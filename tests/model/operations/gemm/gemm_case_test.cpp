@@ -1,4 +1,5 @@
-// Matrix products on the CPU: what runs is verified, what cannot run says why, work and bytes by hand.
+// Tests matrix products on the CPU: what runs is verified, what cannot run has a reason, work and bytes equal a count
+// by hand.
 #include "tbench/model/gemm_case.hpp"
 
 #include <gmock/gmock.h>
@@ -48,8 +49,8 @@ TEST_P(EveryCpuGemm, VerifiesAndCountsItsError) {
     EXPECT_TRUE(verdict.passed) << verdict.message;
     EXPECT_THAT(verdict.reference, HasSubstr("float64"));
     launch(*gemm);
-    // bf16 rounds the output to 8 bits, by 2^-8 at most: the norm of many such errors is some 2^-9.3 of the norm of the
-    // outputs.
+    // bf16 rounds the output to 8 bits, with an error of at most 2^-8. The norm of many such errors is about 2^-9.3 of
+    // the norm of the outputs.
     const double error = gemm->counters().at("relative_error");
     if (precision == GemmPrecision::kBf16) {
       EXPECT_LT(error, 0x1p-8);
@@ -61,7 +62,7 @@ TEST_P(EveryCpuGemm, VerifiesAndCountsItsError) {
     const auto again = gemm->verify_again();
     ASSERT_TRUE(again);
     EXPECT_TRUE(again->passed) << again->message;
-    EXPECT_EQ(gemm->counters().at("relative_error"), error);  // of the data that are timed
+    EXPECT_EQ(gemm->counters().at("relative_error"), error);  // the error on the data that are timed
   }
 }
 
@@ -88,7 +89,7 @@ TEST(Gemm, WorkIsTwoOperationsATerm) {
 }
 
 TEST(Gemm, MinBytesAreThoseOfTheThreeMatrices) {
-  // x 3 * 7, w 5 * 7, y 3 * 5 elements
+  // x has 3 * 7 elements, w has 5 * 7, and y has 3 * 5.
   const auto least = [](GemmPrecision precision) { return make_gemm_case(cpu_gemm(3, 5, 7, precision))->min_bytes(); };
   EXPECT_EQ(least(GemmPrecision::kFp32), (21 + 35 + 15) * 4);
   EXPECT_EQ(least(GemmPrecision::kBf16), (21 + 35 + 15) * 2);
@@ -146,7 +147,7 @@ TEST(GemmOperands, Fp8HasScalesThatUseItsWholeRange) {
   EXPECT_EQ(scaled.y.scalar_type(), at::kBFloat16);
   EXPECT_EQ(scaled.x.to(at::kFloat).abs().amax().item<float>(), 448.0F);
   EXPECT_NE(scaled.x_scale.item<float>(), scaled.w_scale.item<float>());
-  // Normal numbers of e4m3 are at most 2^-4 off, its subnormal ones at most 2^-10.
+  // The error of a normal e4m3 number is at most 2^-4 of it; the error of a subnormal one is at most 2^-10.
   const at::Tensor off = scaled.x.to(at::kFloat).mul(scaled.x_scale).sub(plain.x).abs();
   EXPECT_TRUE(off.le(plain.x.abs().mul(0x1.001p-4).add(scaled.x_scale.mul(0x1p-10))).all().item<bool>());
 }
@@ -161,7 +162,7 @@ int note_cublas(dl_phdr_info* info, std::size_t, void* folders) {
 }
 
 TEST(CublasLibrary, IsTheOneThatComesWithLibTorchsCublas) {
-  // libcublas.so is LibTorch's need alone, libcublasLt.so ours, too.
+  // Only LibTorch needs libcublas.so. Our code also needs libcublasLt.so.
   std::set<std::string> libraries;
   dl_iterate_phdr(&note_cublas, &libraries);
   EXPECT_EQ(libraries.size(), 1U) << testing::PrintToString(libraries);

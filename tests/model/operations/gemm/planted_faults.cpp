@@ -10,15 +10,15 @@
 namespace tbench::model::planted_gemm {
 namespace {
 
-constexpr std::int64_t kTile = 64;    // rows and columns of y that a block computes
-constexpr std::int64_t kBlockK = 32;  // terms that it reads at once
+constexpr std::int64_t kTile = 64;    // rows and columns of y that a CTA computes
+constexpr std::int64_t kBlockK = 32;  // terms that a CTA reads at once
 constexpr std::int64_t kSplits = 3;
 constexpr std::int64_t kWarpRows = 16;
 
 constexpr auto kFp32 = GemmPrecision::kFp32, kTf32 = GemmPrecision::kTf32, kBf16 = GemmPrecision::kBf16,
                kFp16 = GemmPrecision::kFp16, kFp8 = GemmPrecision::kFp8E4m3;
 
-/// Float32 as a TF32 tensor core may read it: its lower 13 bits cut off.
+/// Truncates float32 to TF32 by clearing its lower 13 bits, as a tensor core may read it.
 at::Tensor cut_to_tf32(const at::Tensor& values) {
   constexpr std::int64_t kUpper = ~std::int64_t{0x1fff};
   return values.clone().view(at::kInt).bitwise_and(kUpper).view(at::kFloat);
@@ -38,7 +38,7 @@ at::Tensor tile(const at::Tensor& y, std::int64_t row, std::int64_t column) {
   return y.slice(0, row * kTile, (row + 1) * kTile).slice(1, column * kTile, (column + 1) * kTile);
 }
 
-/// Writes a right product everywhere but in `part` of y, which keeps what was there.
+/// Writes a correct product everywhere except in `part` of y, which keeps its previous contents.
 template <class Part>
 void leave(const GemmOperands& operands, const Part& part) {
   const at::Tensor before = part(operands.y).clone();
@@ -46,14 +46,15 @@ void leave(const GemmOperands& operands, const Part& part) {
   part(operands.y).copy_(before);
 }
 
-/// The same with what the launch before wrote there, which a kernel finds in memory that was not cleared.
+/// Writes a correct product except in `part`, which keeps the previous launch's values, as in memory that is not
+/// cleared.
 template <class Part>
 void leave_stale(const GemmOperands& operands, const State& state, const Part& part) {
   operands.y.copy_(right(operands));
   if (state.y.defined()) part(operands.y).copy_(part(state.y));
 }
 
-/// The sum over one block of k, of `rows` of x and all columns.
+/// Returns the sum over the terms [first, first + count) of k, for all rows and columns.
 at::Tensor block_sum(const GemmOperands& operands, std::int64_t first, std::int64_t count) {
   return product(x_of(operands).narrow(1, first, count), w_of(operands).narrow(1, first, count));
 }
@@ -65,7 +66,7 @@ at::Tensor split_sum(const GemmOperands& operands, std::int64_t split) {
 
 std::int64_t tail_of_k(const GemmOperands& operands) { return operands.config.k % kBlockK; }
 
-/// y + (what a fault adds), of one tile.
+/// Writes y, and adds the tile of `more` that a fault contributes.
 void add_to_tile(const GemmOperands& operands, const at::Tensor& more) {
   at::Tensor y = right(operands);
   tile(y, 1, 0).add_(tile(more, 1, 0));
@@ -76,7 +77,7 @@ at::Tensor as_columns(const at::Tensor& matrix) {
   return matrix.reshape({matrix.size(1), matrix.size(0)}).t().contiguous();
 }
 
-/// Sums of the terms in `type`, one term after the other.
+/// Adds the terms one after the other, and rounds each sum to `type`.
 at::Tensor summed_in(const GemmOperands& operands, at::ScalarType type) {
   const at::Tensor x = x_of(operands), w = w_of(operands);
   at::Tensor sums = at::zeros({operands.config.m, operands.config.n}, x.options());
@@ -181,7 +182,7 @@ std::vector<Fault> reading_faults() {
          y.select(0, 77).sub_(block_sum(o, o.config.k - 1, 1).select(0, 77));
          o.y.copy_(y);
        }},
-      {"a tile of x read too early",  // while the block of k before still lies there
+      {"a tile of x read too early",  // while it still holds the previous block of k
        [](GemmOperands& o, State&) {
          const at::Tensor x = x_of(o);
          x.slice(0, kTile, 2 * kTile).narrow(1, 96, kBlockK).copy_(x.slice(0, kTile, 2 * kTile).narrow(1, 64, kBlockK));
@@ -275,7 +276,7 @@ std::vector<Fault> arithmetic_faults() {
        {kFp8}},
       {"y cut off, not rounded",
        [](GemmOperands& o, State&) {
-         // The largest number of the type that is not above |y|.
+         // The largest number of the type that does not exceed |y|.
          const at::Tensor y = right(o);
          at::Tensor cut = y.abs().to(o.y.scalar_type());
          const at::Tensor above = cut.to(at::kDouble).gt(y.abs());
@@ -286,7 +287,7 @@ std::vector<Fault> arithmetic_faults() {
   };
 }
 
-// More multiplications than a CPU checks: rows and columns are compared, every 4th and 7th, and signed sums.
+// The products exceed the CPU's limit of multiplications: every 4th row, every 7th column and signed sums are compared.
 constexpr std::int64_t kLargeM = 1024, kLargeN = 2048, kLargeK = 256;
 
 std::vector<Fault> faults_of_large_products() {

@@ -1,5 +1,6 @@
-// Products that are wrong in one respect each, as matrix kernels are: what the verification of a product has to find.
-// They compute on the CPU in every precision, fp8 and TF32 imitated; a right one is the product in float64, rounded.
+// Products that are wrong in one respect each, as matrix kernels can be. The verification of a product must find them.
+// They compute on the CPU in every precision and imitate fp8 and TF32. The correct product is computed in float64 and
+// rounded.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,21 +14,21 @@ namespace tbench::model::planted_gemm {
 
 /// The state that a faulty product keeps from one launch to the next.
 struct State {
-  at::Tensor y;          // of the launch before
-  at::Tensor x, w;       // of the first launch, in float64
-  at::Tensor workspace;  // of the split sums
+  at::Tensor y;          // y of the previous launch
+  at::Tensor x, w;       // x and w of the first launch, in float64
+  at::Tensor workspace;  // the split sums
 };
 
 struct Fault {
   std::string name;
   void (*launch)(GemmOperands& operands, State& state);
   std::vector<GemmPrecision> precisions{kAllGemmPrecisions.begin(), kAllGemmPrecisions.end()};
-  std::int64_t m{150}, n{104}, k{336};  // the last tile of each is not full
+  std::int64_t m{150}, n{104}, k{336};  // the last tile in each dimension is not full
 };
 
 [[nodiscard]] std::vector<Fault> all_faults();
 
-/// Right, for the fault that is none.
+/// Writes the correct product; used for the trial without a fault.
 void launch_right(GemmOperands& operands, State& state);
 
 class FaultyProduct final : public GemmProduct {

@@ -1,5 +1,5 @@
-// How much the verification of a matrix product sees: the share of planted_faults.hpp that is found. A fault counts as
-// found if the check before the timing or the one after it fails, in every precision that has it.
+// Tests which share of the faults in planted_faults.hpp the verification of a matrix product finds. A fault is found if
+// the check before or the check after the timing fails in every precision of the fault.
 #include "tests/model/operations/gemm/planted_faults.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace tbench::model::planted_gemm {
 namespace {
 
-/// Does what a case does: is verified, used, and verified again on other data.
+/// Does what a case does: verifies, runs, and verifies again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, GemmPrecision precision) {
   constexpr std::uint64_t kSeed = 7;
@@ -30,8 +30,8 @@ std::string message_of(const Fault& fault, GemmPrecision precision) {
   return after.passed ? "" : after.message;
 }
 
-// The survivor. An element that is cut off is off by twice as much as rounded; where k is split, rounded splits may be
-// off by more, and nothing tells what a kernel did.
+// One fault survives. Truncating an element causes twice the error of rounding it. If k is split, rounding the splits
+// may cause larger errors, and the check cannot tell what a kernel did.
 const std::vector<std::string> kSurvivors{"y cut off, not rounded"};
 
 TEST(PlantedGemmFaults, AllButTheNamedSurvivorAreFound) {

@@ -1,5 +1,5 @@
-// The check must find what is wrong: faults injected into products that are right otherwise, in every precision. On the
-// CPU a right product is the one in float64, rounded.
+// Tests that the check finds faults injected into products that are otherwise correct, in every precision. The correct
+// product on the CPU is computed in float64 and rounded.
 #include "model/operations/gemm/verify.hpp"
 
 #include <ATen/ops/mm.h>
@@ -19,7 +19,7 @@ at::Tensor in_float64(const at::Tensor& values, const at::Tensor& scale) {
   return scale.defined() ? values.to(at::kDouble).mul(scale.to(at::kDouble)) : values.to(at::kDouble);
 }
 
-/// Float32 as a TF32 tensor core may read it: its lower 13 bits cut off.
+/// Truncates float32 to TF32 by clearing its lower 13 bits, as a tensor core may read it.
 at::Tensor cut_to_tf32(const at::Tensor& values) {
   constexpr std::int64_t kUpper = ~std::int64_t{0x1fff};
   return values.clone().view(at::kInt).bitwise_and(kUpper).view(at::kFloat);
@@ -50,7 +50,7 @@ TEST_P(EveryGemmPrecision, ARightProductPasses) {
 
 TEST_P(EveryGemmPrecision, AWrongElementIsFoundWithItsIndex) {
   GemmOperands operands = right_product(GetParam());
-  operands.y[41][7] += 5.0;  // half the rms of sums of 96 terms
+  operands.y[41][7] += 5.0;  // half the rms of a sum of 96 terms
   const GemmVerdict verdict = verify_gemm(operands);
   EXPECT_FALSE(verdict.verification.passed);
   EXPECT_THAT(verdict.verification.message, HasSubstr("y[41, 7] is"));
@@ -104,11 +104,11 @@ TEST(VerifyGemm, SixteenBitSumsInPlaceOfFloat32OnesAreFound) {
 
 TEST(VerifyGemm, TheRelativeErrorIsThatOfTheNorms) {
   GemmOperands operands = right_product(GemmPrecision::kFp32);
-  operands.y.mul_(1.25);  // exact in float32 but for the rounding
+  operands.y.mul_(1.25);  // exact in float32, except for the rounding
   EXPECT_NEAR(verify_gemm(operands).relative_error, 0.25, 1e-6);
 }
 
-// More multiplications than a CPU checks: 1024 * 2048 * 256 = 2^29, above 2^28.
+// The products exceed the CPU's limit of 2^28 multiplications: 1024 * 2048 * 256 = 2^29.
 constexpr std::int64_t kLargeM = 1024, kLargeN = 2048, kLargeK = 256;
 
 TEST(VerifyGemm, OfALargeProductRowsAndColumnsAreChecked) {
@@ -137,12 +137,12 @@ TEST(VerifyGemm, OfALargeProductRowsAndColumnsAreChecked) {
   EXPECT_THAT(failure_of(row, column + 1, 1e3),
               HasSubstr("y of rows " + std::to_string(part.rows.begin) + " + 4 i[3, "));
   EXPECT_THAT(failure_of(row + 1, column, 1e3), HasSubstr("transposed[5, "));
-  // Neither a checked row nor a checked column: the row's sum with signs.
+  // This element is in no checked row and in no checked column, so the row's signed sum must find it.
   const auto in_sum = HasSubstr(fmt::format("y r of random signs r[{}]", row + 1));
   EXPECT_THAT(failure_of(row + 1, column + 1, 1e3), in_sum);
   EXPECT_THAT(failure_of(row + 1, column + 1, std::numeric_limits<double>::infinity()), in_sum);
   const double value = operands.y[row + 1][column + 1].item<double>();
-  EXPECT_THAT(failure_of(row + 1, column + 1, value + 0.1), in_sum);  // of an rms of 16
+  EXPECT_THAT(failure_of(row + 1, column + 1, value + 0.1), in_sum);  // the rms is 16
   EXPECT_EQ(failure_of(row + 1, column + 1, value + 1e-4), "");
 }
 
@@ -175,7 +175,7 @@ TEST(CheckedPart, FollowsTheSeed) {
   EXPECT_TRUE(part(1).rows.begin != part(2).rows.begin || part(1).columns.begin != part(2).columns.begin);
 }
 
-/// Makes its own y: right, of another shape, or without writing it.
+/// Makes its own y, which is correct, has another shape, or is not written.
 class OwnProduct final : public GemmProduct {
  public:
   enum class Kind { kRight, kAnotherShape, kNotWritten };

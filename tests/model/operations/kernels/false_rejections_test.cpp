@@ -1,4 +1,4 @@
-// How often the verification of the models' operations rejects a right one.
+// Tests how often the verification of the models' operations rejects a correct result.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace tbench::model {
 namespace {
 
-/// Two shapes of 21 and 32 tokens, in turn.
+/// Two shapes with 21 and 32 tokens, used alternately.
 const std::vector<KernelShape> kCheapShapes{
     {{.name = "odd", .d_model = 66, .d_ff = 131, .num_layers = 1, .num_heads = 3}, 3, 7},
     {{.name = "narrow", .d_model = 16, .d_ff = 40, .num_layers = 1, .num_heads = 2}, 1, 32}};

@@ -1,5 +1,5 @@
-// The Kernel family's operations on a GPU: each verifies, at the models' shapes too, none waits for the device, and
-// what an implementation does not write is seen.
+// Tests the Kernel family's operations on a GPU. Each verifies, also at the models' shapes. None waits for the device.
+// Results that an implementation does not write are found.
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ TEST_P(KernelGpu, VerifiesAndRunsWithoutWaitingForTheDevice) {
     const Verification verdict = operation->verify();
     EXPECT_TRUE(verdict.passed) << verdict.message;
     RecordProperty(fmt::format("worst_error_{}", shape.size.name), fmt::format("{:.3g}", verdict.worst_error));
-    launch(*operation);  // kernels are loaded
-    // LibTorch throws at every operation of its own that would synchronise.
+    launch(*operation);  // loads kernels
+    // LibTorch throws if one of its own operations would synchronise.
     c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
     EXPECT_NO_THROW(launch(*operation));
     c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
@@ -54,7 +54,8 @@ using KernelFaultGpu = GpuTest;
 TEST_F(KernelFaultGpu, WhatIsNotWrittenIsSeen) {
   KernelImpl impl = *find_kernel_impl("softmax", "aten");
   impl.name = "planted_unwritten";
-  // The right result, made before, in all rows but the last, which keeps what the allocator gave.
+  // Copies the correct result, which was computed before, except for the last row, which keeps the memory's old
+  // contents.
   impl.prepare = [](KernelOperands& operands) {
     operands.saved = find_kernel_impl("softmax", "aten")->forward(operands);
   };

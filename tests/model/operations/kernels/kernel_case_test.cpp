@@ -21,7 +21,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// head_dim 4; batch 2 of 3 tokens.
+/// head_dim is 4; the batch has 2 sequences of 3 tokens.
 KernelConfig by_hand(const std::string& op, KernelPass pass, Precision precision) {
   return {.op = op,
           .size = {.name = "hand", .d_model = 8, .d_ff = 24, .num_layers = 1, .num_heads = 2},
@@ -51,7 +51,7 @@ TEST_P(KernelCpu, VerifiesAndRuns) {
       const Verification verdict = operation->verify();
       EXPECT_TRUE(verdict.passed) << verdict.message;
       EXPECT_THAT(verdict.reference, HasSubstr("float64"));
-      // After launches that may have changed the operands (an optimizer's step), too.
+      // Verifies also after launches that may have changed the operands, such as an optimizer's step.
       launch(*operation);
       EXPECT_TRUE(operation->verify().passed);
       const auto again = operation->verify_again();
@@ -65,7 +65,7 @@ TEST_P(KernelCpu, VerifiesAndRuns) {
 INSTANTIATE_TEST_SUITE_P(All, KernelCpu, testing::ValuesIn(kernel_variants_in({Precision::kFp32, Precision::kBf16})),
                          [](const auto& run) { return name_of(run.param); });
 
-/// An implementation of every operation that does as `aten` and then changes one element of the last result.
+/// Returns an implementation that computes as `aten` does and then changes one element of the last result.
 KernelImpl planted_fault(const std::string& op) {
   KernelImpl impl = *find_kernel_impl(op, "aten");
   impl.name = "planted";
@@ -89,7 +89,7 @@ TEST(Kernel, AWrongElementIsFoundInEveryOperation) {
     SCOPED_TRACE(name_of(variant));
     KernelConfig config = kernel_config(variant, kKernelShapes.front(), DeviceKind::kCpu);
     config.impl = "planted";
-    if (config.op == "embedding" && config.pass == KernelPass::kBackward) continue;  // most rows are zero: below
+    if (config.op == "embedding" && config.pass == KernelPass::kBackward) continue;  // most rows are zero; tested below
     const auto operation = make_kernel_case(config);
     operation->build();
     EXPECT_FALSE(operation->verify().passed);
@@ -176,10 +176,10 @@ TEST(Kernel, BytesAreThoseOfEveryInputAndOutputOnce) {
       // logits: 6 x 10,000 x 4 = 240,000; targets: 6 x 8 = 48; loss: 4
       {"cross_entropy", kForward, kSingle, {.read = 240'000 + 48, .written = 4}, "read"},
       {"cross_entropy", kBackward, kSingle, {.read = 240'000 + 48 + 4, .written = 240'000}, "copy"},
-      // ids: 6 x 8 = 48; rows: 6 x 8 x 4 = 192, all of them distinct (5.998 expected); table: 10,000 x 8 x 4 = 320,000
+      // ids: 6 x 8 = 48; rows: 6 x 8 x 4 = 192, all distinct (5.998 expected); table: 10,000 x 8 x 4 = 320,000
       {"embedding", kForward, kSingle, {.read = 48 + 192, .written = 192}, "copy"},
       {"embedding", kBackward, kSingle, {.read = 48 + 192, .written = 320'000}, "write"},
-      // a block: (4 x 8 x 8 + 3 x 8 x 24 + 2 x 8) x 4 = 3,392
+      // one transformer block: (4 x 8 x 8 + 3 x 8 x 24 + 2 x 8) x 4 = 3,392
       {"adamw", kForward, kSingle, {.read = 4 * 3'392, .written = 3 * 3'392}, "copy"},
       // 24 x 8 elements of 4 and of 2 bytes
       {"cast", kForward, kShort, {.read = 768, .written = 384}, "copy"},
@@ -193,12 +193,12 @@ TEST(Kernel, BytesAreThoseOfEveryInputAndOutputOnce) {
       // q, k and v: 3 x 6 x 8 x 2 = 288; cos and sin: 48
       {"rope_qkv", kForward, kShort, {.read = 288 + 48, .written = 288}, "copy"},
       {"rope_qkv", kBackward, kShort, {.read = 288 + 48, .written = 288}, "copy"},
-      // gate, up, h: 576; backward writes h once more
+      // gate, up, h: 576; backward also writes h
       {"swiglu_packed", kForward, kSingle, {.read = 2 * 576, .written = 576}, "copy"},
       {"swiglu_packed", kBackward, kSingle, {.read = 3 * 576, .written = 3 * 576}, "copy"},
       // logits: 6 x 10,000 x 2 = 120,000; targets: 48; losses: 6 x 4 = 24
       {"cross_entropy_in_place", kForward, kShort, {.read = 120'000 + 48, .written = 120'000 + 24}, "copy"},
-      // as adamw, and a copy of half a list's bytes
+      // the bytes of adamw, and a copy of half the bytes of one list
       {"adamw_cast", kForward, kShort, {.read = 4 * 3'392, .written = 3 * 3'392 + 1'696}, "copy"},
   };
   for (const Traffic& expected : traffic) {

@@ -1,4 +1,4 @@
-// The Kernel family's operations as parameters of tests.
+// Lists the Kernel family's operations as parameters of tests.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::string name_of(const KernelVariant& variant) {
          (variant.impl == "aten" ? "" : "_" + variant.impl);
 }
 
-/// Every operation that has the implementation, in every pass and in each of the precisions that it has.
+/// Returns every operation that has the implementation, in every pass and in each precision that it supports.
 inline std::vector<KernelVariant> kernel_variants_in(const std::vector<Precision>& precisions,
                                                      const std::string& impl = "aten") {
   std::vector<KernelVariant> variants;
@@ -41,7 +41,7 @@ struct KernelShape {
   std::int64_t context{};
 };
 
-/// Odd extents, one token, and one of the tests' model.
+/// Odd extents, a single token, and the shape of the tests' model.
 inline const std::vector<KernelShape> kKernelShapes{
     {{.name = "odd", .d_model = 66, .d_ff = 131, .num_layers = 1, .num_heads = 3}, 3, 7},
     {{.name = "one", .d_model = 2, .d_ff = 1, .num_layers = 1, .num_heads = 1}, 1, 1},

@@ -16,7 +16,7 @@
 namespace tbench::model::planted_kernels {
 namespace {
 
-/// Pairs turned by the angles of `position`, [context], in float64.
+/// Rotates pairs by the angles of `table`, whose rows are positions in the context.
 at::Tensor turned(const at::Tensor& x, const RopeTable& table) {
   return eager_rope(x, {.cos = table.cos.view({x.size(1), 1, 1, -1}), .sin = table.sin.view({x.size(1), 1, 1, -1})});
 }
@@ -72,7 +72,7 @@ std::vector<Fault> swiglu_faults() {
        [](Operands o) { return unwritten(o, [](const at::Tensor& h) { return h.slice(0, -1).slice(1, -8); }); }},
       {op, kForward, "a block of the launch before",
        [](Operands o) { return stale(o, [](const at::Tensor& h) { return h.slice(0, 10, 12).slice(1, 0, 64); }); }},
-      {op, kForward, "a fast sigmoid",  // of few digits
+      {op, kForward, "a fast sigmoid",  // with few correct digits
        [](Operands o) {
          const at::Tensor s = in(o, 0).mul(0.5).to(at::kBFloat16).to(at::kDouble).tanh().mul(0.5).add(0.5);
          return stored(o, in(o, 0).mul(s).mul(in(o, 1)));
@@ -124,7 +124,7 @@ std::vector<Fault> embedding_faults() {
   };
 }
 
-/// A step after which `change` has its way with the block's tensors.
+/// Runs a step and then applies `change` to the block's tensors.
 template <class Change>
 Results stepped(Operands o, const Change& change) {
   Results before;
@@ -134,7 +134,7 @@ Results stepped(Operands o, const Change& change) {
   return results;
 }
 
-constexpr std::size_t kTensors = 9;  // of a block: parameters, gradients, first and second moments follow each other
+constexpr std::size_t kTensors = 9;  // per block: parameters, then gradients, first moments and second moments
 
 std::vector<Fault> adamw_faults() {
   const std::string op = "adamw";

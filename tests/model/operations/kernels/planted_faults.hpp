@@ -1,5 +1,5 @@
-// Implementations of the models' operations that are wrong in one respect each, as kernels are: what the verification
-// of an operation has to find. Most do as `aten` does and then change something.
+// Implementations of the models' operations that are wrong in one respect each, as kernels can be. The verification of
+// an operation must find them. Most compute as `aten` does and then change something.
 #pragma once
 
 #include <ATen/ops/zeros_like.h>
@@ -23,10 +23,10 @@ struct Fault {
 
 [[nodiscard]] std::vector<Fault> all_faults();
 
-/// The tensors that faulty implementations keep from one launch to the next; to be cleared before each.
+/// Returns the tensors that faulty implementations keep from one launch to the next. Clear them before each fault.
 [[nodiscard]] std::vector<at::Tensor>& remembered();
 
-/// `aten` of the operation.
+/// Returns the results of `aten` for the operation.
 [[nodiscard]] std::vector<at::Tensor> right(const KernelOperands& operands);
 
 // Parts of faults.
@@ -43,7 +43,7 @@ inline Results stored(Operands o, const at::Tensor& result) { return {result.to(
 inline at::Tensor in(Operands o, std::size_t i) { return o.inputs[i].detach().to(at::kDouble); }
 inline at::Tensor gradient(Operands o) { return o.gradients[0].to(at::kDouble); }
 
-/// The right results, of which one was changed by `change`.
+/// Returns the correct results, one of which is changed by `change`.
 template <class Change>
 Results changed(Operands o, std::size_t result, const Change& change) {
   Results results = right(o);
@@ -52,7 +52,7 @@ Results changed(Operands o, std::size_t result, const Change& change) {
   return results;
 }
 
-/// The right results, but for a part that keeps what the launch before wrote.
+/// Returns the correct results, except for a part that keeps the values of the previous launch.
 template <class Part>
 Results stale(Operands o, const Part& part) {
   Results results = right(o);
@@ -62,7 +62,7 @@ Results stale(Operands o, const Part& part) {
   return results;
 }
 
-/// The right results, but for a part that keeps what the allocator gave: NaN in a case's second launch.
+/// Returns the correct results, except for a part that keeps the memory's old contents: NaN in a case's second launch.
 template <class Part>
 Results unwritten(Operands o, const Part& part) {
   Results results = right(o);
@@ -71,7 +71,7 @@ Results unwritten(Operands o, const Part& part) {
   return results;
 }
 
-/// Added to what the launches before left, as in a buffer that is not cleared.
+/// Adds the results to the previous launches' results, as in a buffer that is not cleared.
 inline Results added_up(Operands o, std::size_t result) {
   Results results = right(o);
   if (remembered().empty()) remembered() = {at::zeros_like(results.at(result))};
@@ -80,9 +80,9 @@ inline Results added_up(Operands o, std::size_t result) {
   return results;
 }
 
-/// The faults of rmsnorm, softmax and cross_entropy, in a file of their own.
+/// Returns the faults of rmsnorm, softmax and cross_entropy (planted_row_faults.cpp).
 [[nodiscard]] std::vector<Fault> row_faults();
-/// The faults of the operations that a fused step has where others have several, in a file of their own.
+/// Returns the faults of operations that only a fused step combines (planted_step_faults.cpp).
 [[nodiscard]] std::vector<Fault> fused_step_faults();
 
 }  // namespace tbench::model::planted_kernels

@@ -1,5 +1,5 @@
-// How much the verification of the models' operations sees: the share of planted_faults.hpp that is found. A fault
-// counts as found if the check before the timing or the one after it fails, in every precision that has it.
+// Tests which share of the faults in planted_faults.hpp the verification of the models' operations finds. A fault is
+// found if the check before or the check after the timing fails in every precision of the fault.
 #include "tests/model/operations/kernels/planted_faults.hpp"
 
 #include <ATen/core/grad_mode.h>
@@ -13,10 +13,10 @@
 namespace tbench::model::planted_kernels {
 namespace {
 
-/// 96 tokens; no extent is a power of two.
+/// The shape has 96 tokens, and no extent is a power of two.
 const KernelShape kShape{{.name = "odd", .d_model = 72, .d_ff = 136, .num_layers = 1, .num_heads = 4}, 2, 48};
 
-/// Does what a case does: is built, verified, used, and verified again on other data.
+/// Does what a case does: builds, verifies, runs, and verifies again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, Precision precision) {
   const KernelOp& op = kernel_ops().at(fault.op);
@@ -31,7 +31,7 @@ std::string message_of(const Fault& fault, Precision precision) {
     const at::NoGradGuard no_grad;
     op.fill(operands);
   }
-  // A fault's forward is not that from which a backward starts.
+  // A backward starts from a correct forward, even if the fault changes the forward.
   if (impl.prepare != nullptr) impl.prepare(operands);
   const std::uint64_t seed = operands.config.seed;
   const Verification before = verify_kernel(operands, op, impl, seed);

@@ -1,4 +1,4 @@
-// Injected faults of the operations on rows.
+// Injected faults of operations on rows.
 #include <ATen/ops/exp.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
@@ -10,7 +10,7 @@
 namespace tbench::model::planted_kernels {
 namespace {
 
-/// rmsnorm forward with the mean square that `mean` makes of x, in float64.
+/// Computes the forward pass of rmsnorm in float64, with `mean(x)` as the mean square.
 template <class Mean>
 Results norm_with(Operands o, const Mean& mean) {
   const at::Tensor x = in(o, 0);
@@ -85,7 +85,7 @@ std::vector<Fault> norm_faults() {
   };
 }
 
-/// Softmax in float64 whose row sums `sum` makes of the exponentials.
+/// Computes softmax in float64, with `sum(exponentials)` as the row sums.
 template <class Sum>
 Results softmax_with(Operands o, const Sum& sum) {
   const at::Tensor x = in(o, 0);
@@ -100,7 +100,7 @@ std::vector<Fault> softmax_faults() {
        [](Operands o) {
          return softmax_with(o, [](const at::Tensor& e) { return e.slice(-1, 0, 32).sum(-1, true); });
        }},
-      {op, kForward, "padding in the sum",  // exp(0 - max) of every column past the last
+      {op, kForward, "padding in the sum",  // exp(0 - max) of every column beyond the last
        [](Operands o) {
          const at::Tensor pad = at::exp(in(o, 0).amax(-1, true).neg()).mul(16.0);
          return softmax_with(o, [&](const at::Tensor& e) { return e.sum(-1, true).add(pad); });
@@ -141,8 +141,8 @@ std::vector<Fault> softmax_faults() {
   };
 }
 
-// A loss in bfloat16 has 8 bits, and a CPU adds it up in them: its tolerance, of up to 3 %, is wider than what one
-// token of a hundred changes. These faults are injected in float32 alone.
+// A CPU computes a bfloat16 loss with sums of 8 bits. Its tolerance, up to 3 %, is wider than the change that one token
+// of a hundred causes. These faults are therefore injected only in float32.
 std::vector<Fault> cross_entropy_faults() {
   const std::string op = "cross_entropy";
   return {

@@ -1,4 +1,4 @@
-// Injected faults of the operations of a fused step: what its kernels could get wrong.
+// Injected faults of the operations of a fused step: errors that its kernels could have.
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
@@ -9,7 +9,7 @@
 namespace tbench::model::planted_kernels {
 namespace {
 
-/// x / rms(x) w of the stream `x`, stored in the sublayer's type.
+/// Returns x / rms(x) * w of the stream `x`, stored in the sublayer's type.
 at::Tensor normed_of(Operands o, const at::Tensor& x) {
   const at::Tensor& w = o.inputs[2];
   return at::rms_norm(x, w.sizes(), w, kRmsNormEpsilon).to(type_of(o));
@@ -182,7 +182,7 @@ std::vector<Fault> loss_faults() {
   };
 }
 
-constexpr std::size_t kCopies = 27;  // among the results: behind parameters, first and second moments of nine tensors
+constexpr std::size_t kCopies = 27;  // index of the copies: nine parameters and their two moments come first
 
 std::vector<Fault> copy_faults() {
   const std::string op = "adamw_cast";

@@ -1,5 +1,5 @@
-// Faults injected into the kernels of a fused step (step_fault.hpp) must be found by the Kernel family's verification.
-// Linked with those kernels built again, faults included, instead of the kernels of the library.
+// Tests that the Kernel family's verification finds faults injected into the kernels of a fused step (step_fault.hpp).
+// The program is linked with a build of those kernels that includes the faults.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ using kernels::InjectedStepFault;
 
 constexpr auto kForward = KernelPass::kForward, kBackward = KernelPass::kBackward;
 
-enum class Where { kBoth, kFp32, kBf16 };  // the precisions that it has to be found in
-enum class When { kAlways, kSometimes };   // a race need not show in every run
+enum class Where { kBoth, kFp32, kBf16 };  // the precisions in which it must be found
+enum class When { kAlways, kSometimes };   // a race need not occur in every run
 
 struct FaultRow {
   const char* name;
@@ -39,7 +39,7 @@ struct FaultRow {
   When when{When::kAlways};
 };
 
-/// A copy for a bf16 parameter, and 16-bit gradients of a branch beside a float32 stream, are kBf16's alone.
+/// Only kBf16 has a copy of a bf16 parameter, and 16-bit gradients of a branch next to a float32 stream.
 const std::array kFaults{
     FaultRow{"step", InjectedStepFault::kAdamWStep, "adamw", kForward, Where::kFp32},
     FaultRow{"second_correction", InjectedStepFault::kAdamWSecondCorrection, "adamw", kForward, Where::kFp32},
@@ -98,8 +98,8 @@ const std::array kFaults{
     FaultRow{"token", InjectedStepFault::kEmbeddingToken, "embedding", kBackward},
 };
 
-/// Rows of 130 or 260 vectors, which no warp divides, more of them than blocks take at once, and parameters that chunks
-/// do not divide.
+/// Rows have 130 or 260 vectors, which is no multiple of a warp. There are more rows than CTAs process at once, and the
+/// parameters are no multiple of the chunks.
 const KernelShape kFaultShape{
     {.name = "faults", .d_model = 1040, .d_ff = 528, .num_layers = 1, .num_heads = 10}, 4, 1024};
 
@@ -121,9 +121,9 @@ class StepFaultGpu : public GpuTest, public testing::WithParamInterface<FaultCas
  protected:
   void TearDown() override { kernels::step_fault() = InjectedStepFault::kNone; }
 
-  /// Verifies like transformer_bench does: twice, the second time on other data, for which the rest of the first is no
-  /// result. Every seed has data of its own, too.
-  /// @return  what was wrong; empty: nothing
+  /// Verifies twice, as transformer_bench does. The second verification uses other data, so results that the first left
+  /// in memory are wrong for it. Every seed has its own data, too.
+  /// @return  a message that says what was wrong; empty if nothing was
   static std::string failure_with(InjectedStepFault fault, std::uint64_t seed) {
     const auto& [row, precision] = GetParam();
     KernelConfig config = kernel_config({row.op, row.pass, precision, "fused"}, kFaultShape, DeviceKind::kCuda);
