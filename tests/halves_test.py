@@ -16,7 +16,9 @@ HALVES = ("sanitizers", "release")
 
 
 class Entry:
-    """An entry of ctest: `name` without what tells its half apart; `program`, its file's name; `halves` that run it."""
+    """An entry of ctest: its `name` without the prefix of its half, its `program`'s file name, and the `halves` that
+    run it.
+    """
 
     def __init__(self, listed):
         properties = {one["name"]: one["value"] for one in listed["properties"]}
@@ -27,7 +29,7 @@ class Entry:
 
 
 def programs_of(folder):
-    """The test programs of both builds: tbench_test() has a script included for each."""
+    """Returns the names of the test programs of both builds. tbench_test() includes a script for each program."""
     builds = re.findall(r'^subdirs\("([^"]+)"\)', (pathlib.Path(folder) / "CTestTestfile.cmake").read_text(), re.MULTILINE)
     lists = [path.read_text() for build in builds for path in pathlib.Path(build, "tests").rglob("CTestTestfile.cmake")]
     return {name for text in lists for name in re.findall(r'/(\w+)_tests\.cmake"', text)}

@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "stats", "compare", "gate")
 PROGRAMS = tuple(f"{folder}_test" for folder in FOLDERS)
-# Pattern, and what takes its place. Blanks on both sides leave templates, references and streams alone.
+# Each entry has a pattern and its replacement. Blanks on both sides exclude templates, references and streams.
 SWAPS = (
     (r" < ", " >= "), (r" <= ", " < "), (r" > ", " <= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),
     (r" && ", " || "), (r" \|\| ", " && "), (r" \+ ", " - "), (r" - ", " + "), (r" \* ", " / "), (r" / ", " * "),
@@ -28,13 +28,13 @@ NOT_CODE = re.compile(r'^\s*(//|#|static_assert|using |template|namespace)|opera
 
 
 def code_of(line):
-    """The line without its strings and its comment; places stay where they are."""
+    """Returns the line without its strings and its comment. Columns do not change."""
     line = re.sub(r'"(\\.|[^"\\])*"', lambda found: "_" * len(found.group()), line)
     return re.sub(r"//.*", "", line)
 
 
 def places():
-    """Every mutation of every source, by file: line number, column range and what takes its place."""
+    """Yields every mutation of every source, by file: line number, column range and replacement."""
     for folder in FOLDERS:
         for path in sorted((ROOT / "src" / folder).rglob("*.cpp")):
             found = []
@@ -61,7 +61,7 @@ def build(folder):
 
 
 def first_failure(folder):
-    """The name of the first test that fails; empty if none does."""
+    """Returns the name of the first test that fails; empty if none fails."""
     for program in PROGRAMS:
         path = next(pathlib.Path(folder).rglob(program))
         try:

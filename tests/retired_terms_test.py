@@ -17,14 +17,14 @@ LEFT_OUT = ("bench/results/", "tests/data/", "CHANGELOG.md")
 
 
 def texts_of(source):
-    """The lines of each source and page, by path."""
+    """Returns {path: lines} of each source and page."""
     listed = subprocess.run(["git", "-C", source, "ls-files"], capture_output=True, text=True, check=True).stdout
     paths = [path for path in listed.splitlines() if path.endswith(SUFFIXES) and not path.startswith(LEFT_OUT)]
     return {path: (source / path).read_text().splitlines() for path in paths if (source / path).exists()}
 
 
 def places(texts, pattern, folders):
-    """`path:line` of every line of the folders that has the pattern."""
+    """Yields `path:line` for every line in the folders that matches the pattern."""
     expression = re.compile(pattern)
     for path, lines in texts.items():
         if not folders or path.startswith(folders):

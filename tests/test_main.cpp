@@ -1,6 +1,6 @@
-// main of the test programs: exit status 1 where a test failed, 77, which ctest calls skipped, where every test was
-// skipped, else 0. In CI (the environment variable CI is set) a skipped test is a failure, unless what it needs is
-// something that CI need not have: TBENCH_TEST_NEEDS, which ctest sets, names it.
+// Runs a test program. The exit status is 1 if a test failed, 77 (which ctest calls skipped) if every test was skipped,
+// and 0 otherwise. In CI (the environment variable CI is set), a skipped test is a failure. The exception is a test
+// that needs something that CI may lack: ctest names it in TBENCH_TEST_NEEDS.
 #include <gtest/gtest.h>
 
 #include <cstdio>

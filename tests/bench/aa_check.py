@@ -39,14 +39,14 @@ def attention(d_model, seq_len, impl):
     return f"Attention/batch:8/heads:1/d_model:{d_model}/seq_len:{seq_len}/causal:1/pass:forward/precision:bf16/impl:{impl}"
 
 
-PLANTED = model("small", 512, "forward", "fp32", "eager")  # bound by the device: a host's noise hides 3 %
+PLANTED = model("small", 512, "forward", "fp32", "eager")  # limited by the device: a host's noise would hide 3 %
 CASES = [
-    model("small", 128, "train_step", "bf16", "sdpa"),  # the host's speed
+    model("small", 128, "train_step", "bf16", "sdpa"),  # limited by the host
     model("small", 512, "forward", "bf16", "eager"),
     PLANTED,
     model("small", 512, "train_step", "tf32", "eager"),
     model("medium", 512, "forward", "bf16", "sdpa"),
-    attention(64, 1024, "sdpa_flash"),  # under 100 us
+    attention(64, 1024, "sdpa_flash"),  # takes less than 100 us
     attention(64, 1024, "flash"),
     attention(64, 4096, "naive"),
     attention(64, 4096, "sdpa_flash"),
@@ -54,7 +54,7 @@ CASES = [
     attention(64, 4096, "flash"),
     attention(128, 16384, "flash"),
 ]
-BEYOND = 0.01  # what the planted slowdown is above the threshold
+BEYOND = 0.01  # share by which the injected slowdown exceeds the threshold
 SETS = ("a", "a2", "b")
 OF_SAMPLES = ("median_s", "p10_s", "p90_s", "min_s", "mean_s", "standard_deviation_s")
 
@@ -94,7 +94,7 @@ def measure(arguments, names):
 
 
 def diff(arguments, names, base, new, out):
-    """What `tbench diff` says of each case, by name."""
+    """Returns {case: verdict} from the output of `tbench diff`."""
     command = [*shlex.split(arguments.tbench), "diff", str(base), "--to", str(new), "--filter", exact_filter(names), "--json"]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode not in (0, 1):
@@ -108,8 +108,10 @@ def diff(arguments, names, base, new, out):
 
 
 def plant(results, name, factor):
-    """The results with the samples of one case, and what follows from them under `tbench`, times `factor`; the GPU's time
-    too, where it was traced. Its counters for other programs are left out; the options say what was done."""
+    """Returns the results with the samples of one case, and every value of its record that follows from them,
+    multiplied by `factor`. This includes the GPU's traced time, but not the counters for other programs. The options
+    name the change.
+    """
     planted = copy.deepcopy(results)
     planted["context"]["tbench"]["options"]["planted"] = f"samples of {name} times {factor:g}"
     for entry in planted["benchmarks"]:
@@ -137,7 +139,7 @@ def percent(ratio):
 
 
 def find_planted(arguments, names, aa, ab):
-    """For each case: the factor, and what is said of it and of the others when it is planted."""
+    """Returns for each case the factor, and the verdicts on it and on the other cases when it is slowed down."""
     results = load(arguments.out / "b.json")
     folder = arguments.out / "planted"
     folder.mkdir(exist_ok=True)

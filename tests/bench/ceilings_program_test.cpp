@@ -1,4 +1,5 @@
-// Shares as a user gets them, on the CPU, of families of the test: ceilings of 10^6 in 100 us, cases of 10^6 in 400 us.
+// Tests shares of ceilings as a user gets them on the CPU. The families are made for the test: ceilings of 10^6 in
+// 100 us, and cases of 10^6 in 400 us.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ TEST_F(CeilingsProgram, RunFirstAndEveryCaseIsHeldAgainstItsOwn) {
     EXPECT_DOUBLE_EQ(entry.at("tbench").at("ceiling_per_second").get<double>(),
                      entries[ceiling].at(rate).get<double>());
     EXPECT_EQ(entry.at("tbench").at("work").at("ceiling"), is_copy ? "copy" : "gemm_fp32");
-    // 100 us over 400 us; other work on the machine prolongs either.
+    // The share is 100 us / 400 us. Other work on the machine prolongs either time.
     EXPECT_NEAR(entry.at("ceiling_share").get<double>(), 0.25, 0.1) << entry.at("name");
     EXPECT_EQ(entry.at("above_ceiling"), 0);
   }
@@ -63,7 +64,7 @@ TEST_F(CeilingsProgram, OfTheCpuDoNotRunUnlessAsked) {
     const nlohmann::json entries = run({flag, "--benchmark_filter=Held/against:copy/regime:burst"});
     EXPECT_THAT(names(entries), ElementsAre("Held/against:copy/regime:burst"));
     EXPECT_FALSE(entries[0].contains("ceiling_share"));
-    EXPECT_EQ(entries[0].at("tbench").at("work").at("ceiling"), "copy");  // what it would be held against
+    EXPECT_EQ(entries[0].at("tbench").at("work").at("ceiling"), "copy");  // the case's ceiling, which was not measured
   }
 }
 
@@ -85,7 +86,7 @@ TEST_F(CeilingsProgram, AreNotAmongTheCasesListed) {
 TEST_F(CeilingsProgram, AResumedRunGoesOnWithThoseThatItHas) {
   const nlohmann::json first = run({"--tb_ceilings=on", "--benchmark_filter=Held/against:copy/regime:burst"});
   ASSERT_EQ(first.size(), 2U);
-  // Complete: nothing is left that would need a ceiling.
+  // The results are complete, so no ceiling is measured.
   EXPECT_EQ(run({"--tb_ceilings=on", "--tb_resume", "--benchmark_filter=Held/against:copy/regime:burst"}), first);
   const nlohmann::json all = run({"--tb_ceilings=on", "--tb_resume", "--benchmark_filter=Held/against:copy"});
   ASSERT_THAT(names(all), ElementsAre("Ceiling/what:copy/regime:burst", "Held/against:copy/regime:burst",

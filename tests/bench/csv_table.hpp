@@ -1,5 +1,6 @@
-// Cells of a table that `tbench report --csv` prints, by the headers of their columns: times that are not steady on a
-// busy machine add a column of marks, which moves no other cell.
+// Reads the cells of a table that `tbench report --csv` prints, by the headers of their columns. If a time is not
+// steady on a busy machine, the table has an additional column of marks. Looking up by header finds the other cells all
+// the same.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ class CsvTable {
  public:
   using Row = std::map<std::string, std::string>;  // cells by header
 
-  /// @param page  CSV whose first table ends at an empty line; later tables are left out
+  /// @param page  CSV whose first table ends at an empty line; later tables are ignored
   explicit CsvTable(std::string_view page) {
     std::vector<std::string> headers;
     for (std::vector<std::string> cells = next_line(page); !is_end(cells); cells = next_line(page)) {
@@ -32,8 +33,8 @@ class CsvTable {
 
   [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
 
-  /// @param key  cells that tell the row from all others
-  /// @return     the row; empty, with a failure of the test, where it is none or not the only one
+  /// @param key  cells that distinguish the row from all others
+  /// @return     the row; empty, and the test fails, unless exactly one row matches
   [[nodiscard]] Row row(const Row& key) const {
     std::vector<const Row*> found;
     for (const Row& row : rows_) {
@@ -54,7 +55,7 @@ class CsvTable {
     return true;
   }
 
-  /// Takes the cells of the first line off `page`; one empty cell at an empty line and at the end.
+  /// Removes the first line from `page` and returns its cells. Returns one empty cell for an empty line and at the end.
   static std::vector<std::string> next_line(std::string_view& page) {
     std::vector<std::string> cells(1);
     bool is_quoted = false;
@@ -62,7 +63,7 @@ class CsvTable {
       const char next = page.front();
       page.remove_prefix(1);
       if (next == '"') {
-        if (!is_quoted && !cells.back().empty()) cells.back() += '"';  // a doubled quote inside of a quoted cell
+        if (!is_quoted && !cells.back().empty()) cells.back() += '"';  // a doubled quote inside a quoted cell
         is_quoted = !is_quoted;
       } else if (next == ',' && !is_quoted) {
         cells.emplace_back();

@@ -1,4 +1,4 @@
-// A run by its cases' durations, as a user starts it on the CPU: the estimate, shards, and --tb_stop_after.
+// Tests how durations of cases are used in a run on the CPU: the estimate, the shards and --tb_stop_after.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Seven right cases of a few milliseconds. Tables say that one of the first six takes longer than the others' 1 s, and
-/// nothing of the seventh.
+/// Uses seven correct cases of a few milliseconds. The tables give one of the first six cases a longer duration than
+/// the 1 s of the others, and have no entry for the seventh.
 class RunByDurations : public InFolder {
  protected:
   RunByDurations() { write_table("gpu.csv", 1, "10"); }
@@ -97,7 +97,7 @@ TEST_F(RunByDurations, ShardsJoinToTheUndividedRun) {
   ASSERT_EQ(merged.status, 0) << merged.err;
   EXPECT_EQ(indexes_in("all.json"), (std::vector<std::string>{"1", "2", "3", "4", "5", "6", "7"}));
 
-  // An edited table is another one.
+  // An edited table counts as another table.
   write_table("edited.csv", 1, "11");
   ASSERT_EQ(run({"--tb_shard=2/2", table("edited.csv"), out("edited.json")}).status, 0);
   const CommandResult refused = merge("1.json", "edited.json");
@@ -120,7 +120,7 @@ TEST_F(RunByDurations, StopsBeforeACaseThatWouldEndTooLateAndGoesOn) {
   EXPECT_THAT(stopped.out, HasSubstr("interrupted\n"));
   EXPECT_THAT(stopped.err, AllOf(HasSubstr("--tb_stop_after=60: 5 of 7 cases are left. Go on with: "),
                                  HasSubstr(TBENCH_PLANTED_PROGRAM), EndsWith("--tb_stop_after=60 --tb_resume\n")));
-  // The first of a run is measured in any case.
+  // The first case of a run is measured in any case.
   const CommandResult again = run({table("third.csv"), out("a.json"), "--tb_stop_after=1", "--tb_resume"});
   EXPECT_EQ(again.status, 130) << again.err;
   EXPECT_EQ(indexes_in("a.json"), (std::vector<std::string>{"1", "2", "3"}));
@@ -152,8 +152,8 @@ TEST_F(RunByDurations, ACaseHasTheStartOfItsProcess) {
     }
     return seconds;
   };
-  // A process that loads LibTorch takes a good part of a second to start. A busy machine delays a case that shares its
-  // process by as much, but not every one of seven.
+  // A process that loads LibTorch takes a good part of a second to start. A busy machine may delay one case of a shared
+  // process equally long, but not all seven.
   EXPECT_GT(harness_of("own.json").back(), std::ranges::min(harness_of("shared.json")) + 0.05);
 }
 

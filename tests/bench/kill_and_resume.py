@@ -25,7 +25,7 @@ def fail(message):
 
 
 def finished_on_disk(path):
-    """Names in the file and in the journal's complete lines."""
+    """Returns the names in the file and in the journal's complete lines."""
     names = set()
     if os.path.exists(path):
         with open(path) as file:
@@ -33,14 +33,14 @@ def finished_on_disk(path):
     if os.path.exists(path + ".journal"):
         with open(path + ".journal") as file:
             lines = file.read().split("\n")
-        for line in lines[1:-1]:  # the first is the header, the last is empty or torn
-            record = json.loads(line[:line.rindex(" #")])  # a checksum ends each
+        for line in lines[1:-1]:  # the first is the header, the last is empty or incomplete
+            record = json.loads(line[:line.rindex(" #")])  # each line ends with a checksum
             names.add("/".join([record["family"]] + [f"{key}:{value}" for key, value in record["parameters"].items()]))
     return names
 
 
 def finished_on_console(output, selected):
-    """Cases whose row was complete on the console."""
+    """Returns the cases whose row was complete on the console."""
     rows = output.split("\n")[:-1]
     words = {word for row in rows for word in re.split(r"\s+", row)}
     return {name for name in selected if name in words}
@@ -100,7 +100,7 @@ def main():
             if killed:
                 kills += 1
                 resume = bool(on_disk) or (os.path.exists(path + ".journal") and os.path.getsize(path + ".journal") > 0)
-            elif status == 0:  # done before the kill: begin another run
+            elif status == 0:  # it ended before the kill: begin another run
                 completions += 1
                 os.remove(path)
                 resume, known = False, set()

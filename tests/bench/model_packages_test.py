@@ -23,7 +23,7 @@ def compile_model(*arguments):
 
 def check_usage(folder):
     sys.path.insert(0, str(ROOT / "tools"))
-    import compile_model as tool  # here: PyTorch takes seconds to load
+    import compile_model as tool  # imported here, because PyTorch takes seconds to load
     for argument, message in (("--sizes=nano", "'nano' is none of tiny, small"),
                               ("--contexts=512,0", "'512,0' is not a list of whole numbers above 0"),
                               ("--size=mine:65,256,2,4", "even head_dim"), ("--jobs=0", "at least 1")):
@@ -38,7 +38,7 @@ def check_usage(folder):
 
 
 def run(program, folder, out):
-    """Statuses and reasons by the context and the pass of the case."""
+    """Returns {(context, pass): (status, reason)} of the cases."""
     ran = subprocess.run([program, "--tb_device=cpu", "--tb_suite=smoke", f"--tb_packages={folder}",
                           "--tb_axis=Model.ctx=16,32",
                           "--benchmark_filter=^Model/size:tiny/.*precision:fp32/impl:compiled$", f"--benchmark_out={out}"],

@@ -22,7 +22,7 @@ PROGRAM, NO_LOCKS, *CLASSES = sys.argv[1:]
 WRITERS = 20
 FLAGS = ["--tb_device=cpu", "--tb_suite=full", "--tb_axis=Planted.index=" + ",".join(map(str, range(1, WRITERS + 1))),
          "--tb_warmup=2", "--tb_samples=20"]
-AT_ONCE = 120  # seconds, far more than a start of the program; a run that waited for the lock would never end
+AT_ONCE = 120  # seconds; far longer than a start, but a run that waited for the lock would never end
 
 
 class InFolder(unittest.TestCase):
@@ -74,7 +74,7 @@ class Locks(InFolder):
         self.assertEqual(self.names(), ["link.json", "other.json", "out.json"])
 
     def check_ranks(self):
-        """Rank 0 alone has the output; it tells the others that it is refused."""
+        """Only rank 0 holds the output. It tells the other ranks that it was refused."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
         launch = {**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}

@@ -29,7 +29,8 @@ def main():
         if ran.returncode != 0:
             sys.exit(f"transformer_bench ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
         statuses = {entry["name"]: entry["tbench"]["status"] for entry in json.loads(out.read_text())["benchmarks"]}
-        # Two lengths by one set of packages, three passes. Unstable: verified, on a busy machine.
+        # Tests two lengths with one set of packages, and three passes. Unstable cases were verified, but on a busy
+        # machine.
         if len(statuses) != 6 or not set(statuses.values()) <= {"ok", "unstable"}:
             sys.exit(f"six cases should have a time: {statuses}\n{ran.stdout}")
 

@@ -1,5 +1,5 @@
-// On a GPU: a kernel that ruins its CUDA context costs its own case alone; out of memory is a result after which
-// everything measures as before; attention tells its kernels.
+// Tests on a GPU: a kernel that ruins its CUDA context fails only its own case; running out of memory is a result,
+// after which measurements are as before; attention names its kernels.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,8 +45,8 @@ TEST_F(ProgramOnGpu, ABadAddressCostsItsOwnCaseAlone) {
 }
 
 TEST_F(ProgramOnGpu, OutOfMemoryLeavesNothingBehind) {
-  // 131,072 sequences of 512 tokens: 2.1e11 bytes for one fp32 activation of d_model 768. With 4 sequences the step is
-  // bound by the device, so that a wandering host does not pass for a step that OOM has slowed down.
+  // 131,072 sequences of 512 tokens take 2.1e11 bytes for one fp32 activation of d_model 768. With 4 sequences, the
+  // device limits the step, so a varying host cannot look like a step that running out of memory slowed down.
   const std::vector<std::string> flags{"--tb_suite=smoke",          "--tb_axis=Model.size=small",
                                        "--tb_axis=Model.ctx=512",   "--tb_axis=Model.precision=fp32",
                                        "--tb_axis=Model.impl=sdpa", "--tb_axis=Model.pass=train_step",
@@ -76,7 +76,7 @@ TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
   };
   const nlohmann::json cold = kernels({});
   ASSERT_EQ(cold.size(), 2U);
-  // The same file goes on with the warm ones: no name is taken for another one.
+  // The same file continues with the warm cases. Their names differ from the cold ones.
   const nlohmann::json both = kernels({"--tb_l2=warm", "--tb_resume"});
   ASSERT_EQ(both.size(), 4U);
   const nlohmann::json none = kernels({"--tb_l2=cold", "--tb_resume"});
@@ -99,7 +99,7 @@ TEST_F(ProgramOnGpu, AKnownSlowdownIsInTheCasesTime) {
                                      0);
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_LE(entries[0].at("real_time").get<double>(), 0.009);
-  // The kernel takes up to 6 us more than it spins; the delay is another such kernel.
+  // The kernel takes up to 6 us longer than its spin, and the delay is another such kernel.
   EXPECT_GE(entries[1].at("real_time").get<double>(), 0.150);
   EXPECT_LE(entries[1].at("real_time").get<double>(), 0.168);
 }
@@ -109,7 +109,7 @@ TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {
   const nlohmann::json with = run(TBENCH_PLANTED_PROGRAM, held, 0);
   ASSERT_EQ(with.size(), 2U);
   EXPECT_EQ(with[0].at("name"), "Ceiling/what:copy/regime:burst");
-  // A quarter of the rate: spin kernels of 100 and of 400 us, each some microseconds longer.
+  // The share is a quarter: the spin kernels take 100 and 400 us, and each some microseconds more.
   EXPECT_NEAR(with[1].at("ceiling_share").get<double>(), 0.25, 0.02);
   EXPECT_EQ(with[1].at("above_ceiling"), 0);
   std::vector<std::string> off = held;
@@ -119,7 +119,7 @@ TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {
   EXPECT_FALSE(without[0].contains("ceiling_share"));
 }
 
-/// Each phase of each implementation runs a kernel that its mark names: else it is incorrect.
+/// Each phase of each implementation must run a kernel that its mark names; otherwise the case is incorrect.
 TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
   const nlohmann::json entries = run(TBENCH_PROGRAM,
                                      {"--tb_suite=smoke", "--tb_ceilings=off", "--tb_warmup=1", "--tb_samples=2",
@@ -129,7 +129,7 @@ TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
   std::map<std::string, std::string> kernels;
   for (const nlohmann::json& entry : entries) {
     const nlohmann::json& record = entry.at("tbench");
-    if (record.at("status") == "unsupported") continue;  // compiled, without its packages
+    if (record.at("status") == "unsupported") continue;  // compiled without packages
     kernels[record.at("parameters").at("impl")] = record.at("findings").at("kernels");
   }
   using ::testing::ContainsRegex;
@@ -140,7 +140,7 @@ TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
   EXPECT_THAT(kernels["naive"], ContainsRegex("softmax|SoftMax"));
 }
 
-/// A spin kernel whose time is known is all that the GPU does in a launch.
+/// The GPU's only work in a launch is a spin kernel of known duration.
 TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
   const nlohmann::json entries =
       run(TBENCH_PLANTED_PROGRAM,
@@ -158,8 +158,7 @@ TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
   EXPECT_LE(entries[0].at("device_ms").get<double>(), entries[0].at("real_time").get<double>());
 }
 
-/// A limit of memory stands for a smaller GPU: a case that has no room is out of memory, and the file says how much
-/// there was.
+/// A memory limit simulates a smaller GPU. A case that does not fit is out of memory, and the file records the limit.
 TEST_F(ProgramOnGpu, ALimitOfMemoryIsThatOfASmallerGpu) {
   const std::vector<std::string> flags{
       "--tb_suite=full", "--tb_ceilings=off",
@@ -178,7 +177,7 @@ TEST_F(ProgramOnGpu, ALimitOfMemoryIsThatOfASmallerGpu) {
   EXPECT_THAT(too_much.err, ::testing::HasSubstr("--tb_memory_limit=100000: the "));
 }
 
-/// The folder of --tb_profile has what the record's trace is made of, and no flush.
+/// The folder of --tb_profile has all work that the record's trace is made of, but no flush.
 TEST_F(ProgramOnGpu, WritesTheTracedStepsForTbenchProfile) {
   const std::string folder = path("profiles");
   const nlohmann::json entries = run(
@@ -186,7 +185,7 @@ TEST_F(ProgramOnGpu, WritesTheTracedStepsForTbenchProfile) {
       {"--tb_suite=standard", "--tb_ceilings=off", "--tb_profile=" + folder, "--benchmark_filter=PlantedKernel/us:100"},
       0);
   ASSERT_EQ(entries.size(), 1U);
-  EXPECT_FALSE(entries[0].at("tbench").at("findings").contains("profile"));  // where it says why there is none
+  EXPECT_FALSE(entries[0].at("tbench").at("findings").contains("profile"));  // the reason if no profile was written
   const CommandResult tables = run_command({TBENCH_TOOL, "profile", folder, "--csv", "--table=kernels"});
   EXPECT_EQ(tables.status, 0) << tables.err;
   EXPECT_THAT(tables.out, ::testing::HasSubstr("spin"));
@@ -212,7 +211,7 @@ TEST_F(ProgramOnGpu, TracesEveryPhaseOfATrainingStep) {
     }
     EXPECT_EQ(calls.size(), 3U) << entry.at("name");
     EXPECT_GT(products["forward"], 0) << entry.at("name");
-    EXPECT_GE(products["backward"], 1.5 * products["forward"]) << entry.at("name");  // two for each of forward's
+    EXPECT_GE(products["backward"], 1.5 * products["forward"]) << entry.at("name");  // two per product of forward
     EXPECT_EQ(products["optimizer"], 0) << entry.at("name");
     EXPECT_GT(entry.at("device_ms").get<double>(), 0) << entry.at("name");
     EXPECT_GE(entry.at("kernels_per_step"), entry.at("launches_per_step")) << entry.at("name");

@@ -1,5 +1,5 @@
-// transformer_bench with families of the tests in place of its own: cases that go wrong in every way that a case can,
-// and kernels of known time.
+// transformer_bench with the tests' families instead of its own: cases that fail in every possible way, and kernels of
+// known duration.
 #include <unistd.h>
 
 #include <array>
@@ -26,8 +26,8 @@ constexpr std::array<std::string_view, 1> kPhases{"step"};
 
 __global__ void write_kernel(int* address) { *address = 1; }
 
-/// Writes to an address that no allocation owns, and waits for the device: the kernel ruins its CUDA context.
-/// @throws  std::runtime_error  with CUDA's error, without a GPU too
+/// Writes to an address outside all allocations and waits for the device. The kernel ruins its CUDA context.
+/// @throws  std::runtime_error  with CUDA's error, also without a GPU
 void write_to_bad_address() {
   write_kernel<<<1, 1>>>(reinterpret_cast<int*>(std::uintptr_t{0x10}));
   cudaError_t error = cudaGetLastError();
@@ -35,8 +35,8 @@ void write_to_bad_address() {
   if (error != cudaSuccess) throw std::runtime_error{cudaGetErrorString(error)};
 }
 
-/// Does what a rank's socket does when its peer was killed.
-/// @throws  std::system_error  with the reason, where no signal ends the process
+/// Writes to a pipe that nobody reads, as a rank writes to its socket after its peer was killed.
+/// @throws  std::system_error  with the reason, if no signal ends the process
 void write_to_closed_pipe() {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
@@ -122,14 +122,14 @@ constexpr Seconds kHeldStep{400e-6};
 
 const std::vector<std::string> kRegimes{"burst", "sustained"};
 
-/// A case of 10^6 bytes if it is about copies, else of as many FLOP.
+/// Returns a case of 10^6 bytes if its value of `key` is copy, else of 10^6 FLOP.
 std::unique_ptr<Case> make_rated(const CaseId& id, const char* key, Seconds duration, bool on_gpu) {
   const Work work =
       id.at(key) == "copy" ? Work{.flop = {}, .tokens = 0, .bytes = 1'000'000} : Work{.flop = {1e6}, .tokens = 0};
   return std::make_unique<PlantedKernel>(duration, on_gpu, work);
 }
 
-/// `PlantedKernel/us:N`: a kernel that takes N microseconds, timed in bursts. In the standard suite alone.
+/// `PlantedKernel/us:N`: a kernel that takes N microseconds, timed in bursts. Only the standard suite has it.
 Family planted_kernel_family() {
   return {.spec = {.name = "PlantedKernel",
                    .keys = {{"us", {}}},
@@ -143,7 +143,7 @@ Family planted_kernel_family() {
           .precision = {}};
 }
 
-/// `Ceiling/what:{copy,gemm_fp32}/regime:R`: 10^6 bytes or FLOP in 100 us; copy in bursts alone. In the standard suite.
+/// `Ceiling/what:{copy,gemm_fp32}/regime:R`: 10^6 bytes or FLOP in 100 us; copy only in bursts. In the standard suite.
 Family planted_ceiling_family() {
   const std::vector<std::string> what{"copy", "gemm_fp32"};
   return {.spec = {.name = "Ceiling",
@@ -160,7 +160,7 @@ Family planted_ceiling_family() {
           .precision = {}};
 }
 
-/// `Held/against:{copy,gemm_fp32,nothing}/regime:R`: a quarter of that ceiling's rate. In the standard suite.
+/// `Held/against:{copy,gemm_fp32,nothing}/regime:R`: reaches a quarter of that ceiling. In the standard suite.
 Family planted_held_family() {
   return {.spec = {.name = "Held",
                    .keys = {{"against", {"copy", "gemm_fp32", "nothing"}}, {"regime", kRegimes}},
@@ -194,8 +194,8 @@ Family planted_family() {
           .precision = {}};
 }
 
-/// Right cases of 3 steps after 2, each in a process of its own: `Fresh/fault:none/index:{1,2,3}` in the standard
-/// suite.
+/// Correct cases with 3 samples after 2 warm-up steps, each in its own process: `Fresh/fault:none/index:{1,2,3}` in the
+/// standard suite.
 Family planted_fresh_family() {
   Family family = planted_family();
   family.spec.name = "Fresh";

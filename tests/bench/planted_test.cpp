@@ -1,5 +1,5 @@
-// The whole program against cases that crash, hang, lie and run out of memory: each gets its status, and the others are
-// measured all the same.
+// Tests the whole program with cases that crash, hang, give wrong results and run out of memory. Each gets its status,
+// and the other cases are measured all the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ namespace {
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
-// A fixed number of steps: no case is unstable, however busy the machine is.
+// A fixed number of steps keeps every case from being unstable on a busy machine.
 constexpr const char* kWarmUp = "--tb_warmup=2";
 constexpr const char* kSamples = "--tb_samples=10";
 
 class Planted : public InFolder {
  protected:
   CommandResult run(std::vector<std::string> flags) const { return run_command(command(std::move(flags))); }
-  /// Interrupted as soon as the first result is on the disk.
+  /// Interrupts the run as soon as the first result is on the disk.
   [[nodiscard]] CommandResult run_interrupted(std::vector<std::string> flags) const {
     return run_command(command(std::move(flags)), out_);
   }
@@ -39,7 +39,7 @@ class Planted : public InFolder {
 };
 
 TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
-  // Before and after each fault a case that is right, so that every fault has a successor.
+  // A correct case runs before and after each fault, so that every fault has a successor.
   const CommandResult result = run(
       {"--tb_suite=smoke", "--tb_verify=twice", "--tb_timeout=3", "--tb_axis=Planted.index=1,2", kWarmUp, kSamples});
   EXPECT_EQ(result.status, 1) << result.err;
@@ -53,7 +53,7 @@ TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
       {"segfault", "crashed"},
       {"exit", "crashed"},
       {"hang", "timeout"},
-      {"bad_address", "crashed"},  // without a device even the launch fails
+      {"bad_address", "crashed"},  // without a device, the launch itself fails
       {"peer_gone", "crashed"}};
   std::map<std::string, int> seen;
   for (const nlohmann::json& entry : entries()) {
@@ -64,7 +64,7 @@ TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
     ++seen[fault];
   }
   for (const auto& [fault, status] : expected) EXPECT_EQ(seen[fault], 2) << fault;
-  // On a CPU the smoke suite has what cannot run there only where nothing else is selected.
+  // On a CPU, the smoke suite has cases that cannot run only if no others are selected.
   EXPECT_EQ(seen["unsupported"], 0);
   EXPECT_EQ(run({"--tb_suite=smoke", "--benchmark_filter=fault:unsupported"}).status, 0);
   EXPECT_EQ(entries()[0].at("tbench").at("status"), "unsupported");
@@ -76,7 +76,7 @@ TEST_F(Planted, TheReasonSaysWhatHappened) {
   EXPECT_EQ(run({"--benchmark_filter=incorrect"}).status, 1);
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("output[3] is 2, the reference says 1"));
   EXPECT_EQ(run({"--benchmark_filter=peer_gone"}).status, 1);
-  EXPECT_EQ(entries()[0].at("error_message"), "the peer is gone: Broken pipe");  // an error, no signal
+  EXPECT_EQ(entries()[0].at("error_message"), "the peer is gone: Broken pipe");  // an error, not a signal
   EXPECT_EQ(run({"--benchmark_filter=oom"}).status, 0);
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("1 TiB"));
   EXPECT_EQ(entries()[0].at("tbench").at("requested_bytes"), std::int64_t{1} << 40);
@@ -103,7 +103,7 @@ TEST_F(Planted, AFreshProcessForEveryCaseGivesTheSame) {
 }
 
 TEST_F(Planted, CtrlCWritesWhatIsDoneAndExits130) {
-  // Ten cases of at least 0.2 s each; the signal comes in the second.
+  // Ten cases take at least 0.2 s each. The signal arrives during the second.
   const std::string filter = "--benchmark_filter=^Planted/";
   const std::string samples = "--tb_samples=100";
   const CommandResult result =
@@ -134,7 +134,7 @@ TEST_F(Planted, KernelsAreTimedInBursts) {
   EXPECT_EQ(small.at("regime"), "burst");
   EXPECT_GT(small.at("launches_per_sample"), 1);
   EXPECT_EQ(small.at("resolution_limited"), small.at("median_s") < 10e-6);
-  EXPECT_FALSE(small.contains("l2"));  // nobody flushes a processor's caches
+  EXPECT_FALSE(small.contains("l2"));  // a processor's caches are not flushed
   EXPECT_FALSE(small.contains("wall_s"));
   EXPECT_EQ(file.at("benchmarks")[0].at("launches_per_sample"), small.at("launches_per_sample"));
   const nlohmann::json& large = file.at("benchmarks")[1].at("tbench").at("timing");
@@ -144,7 +144,7 @@ TEST_F(Planted, KernelsAreTimedInBursts) {
   const nlohmann::json& options = file.at("context").at("tbench").at("options");
   EXPECT_EQ(options.at("burst_min_time_s"), "0.1");
   EXPECT_EQ(options.at("burst_min_warmup_time_s"), "0.05");
-  EXPECT_FALSE(options.contains("min_time_s"));  // of model steps, of which there are none
+  EXPECT_FALSE(options.contains("min_time_s"));  // applies to model steps, of which the run has none
   EXPECT_FALSE(options.contains("l2"));
 }
 
@@ -185,8 +185,8 @@ TEST_F(Planted, AKnownSlowdownIsInTheCasesTimeAndInTheFile) {
     milliseconds[entry.at("name")] = entry.at("min_ms");
     EXPECT_EQ(entry.at("tbench").at("findings").contains("planted_delay"), entry.at("name") == name);
   }
-  // Kernels of this program spin at least as long as they say; a busy machine makes them longer, and the least of forty
-  // not by half.
+  // The program's kernels spin at least as long as they say. A busy machine prolongs them, but not the shortest of
+  // forty by half.
   EXPECT_GE(milliseconds.at("PlantedKernel/us:2900"), 2.9);
   EXPECT_LT(milliseconds.at("PlantedKernel/us:2900"), 4.3);
   EXPECT_GE(milliseconds.at(name), 4.5 - 1e-3);

@@ -1,5 +1,5 @@
-// --tb_processes as a user runs it, on the CPU: replicates are processes, interrupted runs go on, and `tbench diff`
-// takes the file.
+// Tests --tb_processes as a user runs it on the CPU: each replicate is a process, interrupted runs can be resumed, and
+// `tbench diff` accepts the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,12 +20,12 @@ using ::testing::Not;
 
 class Processes : public InFolder {
  protected:
-  /// Cases of a few milliseconds, of a fixed number of steps, so that none is unstable on a busy machine; the cases of
-  /// the full suite are all right.
+  /// Runs cases of a few milliseconds with a fixed number of steps, so that none is unstable on a busy machine. All
+  /// cases of the full suite are correct.
   CommandResult run(const std::string& file, std::vector<std::string> flags, const char* suite = "full") const {
     return run_command(command(file, std::move(flags), suite));
   }
-  /// Stopped as soon as the first result is on the disk.
+  /// Interrupts the run as soon as the first result is on the disk.
   [[nodiscard]] CommandResult run_interrupted(const std::string& file, std::vector<std::string> flags) const {
     std::vector<std::string> words = command(file, std::move(flags), "full");
     const std::string script =
@@ -46,7 +46,7 @@ class Processes : public InFolder {
     std::ifstream stream{path(file)};
     return nlohmann::json::parse(stream);
   }
-  /// Entries that have a record: no aggregates.
+  /// Returns the entries that have a record, which aggregates have not.
   [[nodiscard]] std::vector<nlohmann::json> records(const std::string& file) const {
     std::vector<nlohmann::json> found;
     const nlohmann::json whole = read(file);
@@ -57,7 +57,7 @@ class Processes : public InFolder {
   }
 };
 
-/// Case and process of every record; fails if one is there twice.
+/// Returns the case and process of every record. The test fails if a pair occurs twice.
 std::set<std::pair<std::string, int>> runs_of(const std::vector<nlohmann::json>& records) {
   std::set<std::pair<std::string, int>> runs;
   for (const nlohmann::json& record : records) {
@@ -95,7 +95,7 @@ TEST_F(Processes, TheFileIsOneSideOfADiff) {
     ASSERT_EQ(run(file, {"--tb_processes=3", "--tb_axis=Planted.index=1,2"}).status, 0);
   }
   const CommandResult diff = run_command({TBENCH_TOOL, "diff", path("base.json"), path("new.json"), "--csv"});
-  EXPECT_LE(diff.status, 1) << diff.err << diff.out;  // a busy machine may slow one side down: that is a result too
+  EXPECT_LE(diff.status, 1) << diff.err << diff.out;  // a busy machine may slow one side down, which is a result, too
   EXPECT_THAT(diff.err, Not(HasSubstr("share a process")));
   EXPECT_THAT(diff.out, HasSubstr("Planted/fault:none/index:1,Planted,"));
   EXPECT_THAT(diff.out, HasSubstr(",3,3,"));  // replicates on either side
@@ -115,7 +115,7 @@ TEST_F(Processes, AnInterruptKeepsWhatIsDoneAndResumeMeasuresTheRest) {
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_EQ(runs_of(records("a.json")).size(), 24U);
   EXPECT_EQ(records("a.json").front(), before.front());
-  // A file of three replicates is not one of two.
+  // A file of three replicates cannot be continued with two.
   resume.front() = "--tb_processes=2";
   const CommandResult other = run("a.json", resume);
   EXPECT_EQ(other.status, 2);
@@ -195,7 +195,7 @@ TEST_P(Shards, JoinToTheUndividedRun) {
     EXPECT_EQ(all[i].at("parameters"), whole[i].at("parameters")) << i;
     EXPECT_EQ(all[i].at("repetition_index"), whole[i].at("repetition_index")) << i;
   }
-  // The whole is there: nothing is left to measure.
+  // The file is complete, so no case is measured.
   EXPECT_EQ(measure("all.json", {"--tb_resume"}).status, 0);
   EXPECT_EQ(records("all.json"), all);
 }

@@ -1,4 +1,4 @@
-// transformer_bench as a user runs it, on the CPU.
+// Tests transformer_bench as a user runs it, on the CPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST_F(Program, ExplainsWithoutAGpu) {
 TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
   const CommandResult result = run({kOneCase, "--benchmark_out=" + path("a.json")});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(result.err, "");  // quiet when piped
+  EXPECT_EQ(result.err, "");  // it prints nothing if stderr is piped
   EXPECT_THAT(result.out, HasSubstr("Model/size:tiny/ctx:64/batch:4/pass:train_step/precision:fp32/impl:eager"));
   EXPECT_THAT(result.out, HasSubstr("1 case: 1 "));
   const nlohmann::json file = read(path("a.json"));
@@ -103,7 +103,8 @@ TEST_F(Program, SmokeMeasuresAttentionOnTheCpu) {
     EXPECT_TRUE(entries[i].at("tbench").at("verification").at("passed"));
     EXPECT_GT(entries[i].at("forward_ms").get<double>(), 0.0);
     EXPECT_GT(entries[i].at("backward_ms").get<double>(), 0.0);
-    // batch 2, 2 heads, 96 tokens, head_dim 32, causal: forward 4 * 2 * 2 * 96 * 96 * 32 / 2 = 2,359,296; 3.5 of it
+    // batch 2, 2 heads, 96 tokens, head_dim 32, causal: forward 4 * 2 * 2 * 96 * 96 * 32 / 2 = 2,359,296; in all 3.5
+    // times that
     EXPECT_EQ(entries[i].at("tbench").at("work").at("flop").get<double>(), 8'257'536.0);
     EXPECT_EQ(entries[i].at("tbench").at("work").at("tokens"), 2 * 96);
   }

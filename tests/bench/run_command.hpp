@@ -1,4 +1,4 @@
-// Runs a program as a user does: what it printed and how it ended, and a folder for its files.
+// Runs a program as a user does. Returns its output and exit status. Also provides a folder for its files.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ struct CommandResult {
   std::string err;
 };
 
-/// A folder for each test, which is removed after it.
+/// Provides a folder for each test, which is removed after it.
 class InFolder : public ::testing::Test {
  protected:
   InFolder() { std::filesystem::create_directories(folder_); }
@@ -38,7 +38,7 @@ class InFolder : public ::testing::Test {
   const std::string out_ = path("out.json");
 };
 
-/// @param interrupt_once  the program gets SIGINT once this file is there; empty: never
+/// @param interrupt_once  SIGINT is sent as soon as this file exists; if empty, never
 [[nodiscard]] inline CommandResult run_command(const std::vector<std::string>& words,
                                                const std::string& interrupt_once = "") {
   const auto contents = [](const std::string& path) {

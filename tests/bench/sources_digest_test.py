@@ -12,7 +12,7 @@ import tempfile
 
 
 def build_info(cmake, root, sources, options="-O3", variant="", listed=""):
-    """The fields of the source that is written, by name."""
+    """Returns {name: value} of the fields in the source that is written."""
     output = root / "build_info.cpp"
     subprocess.run([cmake, f"-DSOURCE_DIR={root}", f"-DSOURCES={sources}", f"-DOUTPUT={output}", "-DBUILD_TYPE=Release",
                     "-DCOMPILER=GNU", f"-DOPTIONS={options}", f"-DVARIANT={variant}", f"-DLIST={listed}", "-P",
@@ -25,7 +25,7 @@ def digest(cmake, root, sources):
 
 
 def digested(cmake, root, sources):
-    """The files that the digest is of."""
+    """Returns the files that the digest covers."""
     listed = root / "digested.txt"
     build_info(cmake, root, sources, listed=listed)
     return {line.split()[1] for line in listed.read_text().splitlines()}
@@ -37,7 +37,7 @@ def git(root, *arguments):
 
 
 def provenance_faults(cmake, root, sources):
-    """What is wrong with commit, changes, options and variant, in a checkout that is made for it."""
+    """Returns what is wrong with commit, changes, options and variant, in a checkout made for this test."""
     wrong = []
     options = build_info(cmake, root, sources, '-O3 -DNAME="a" -I\\b', "no_l2")
     if (options["compile_options"], options["variant"]) != ('-O3 -DNAME=\\"a\\" -I\\\\b', "no_l2"):
@@ -64,7 +64,7 @@ def provenance_faults(cmake, root, sources):
 
 
 def changes_digest(cmake, root, sources, name, before):
-    """Whether a line more in the file changes the digest `before`; the file is put back."""
+    """Returns whether an additional line in the file changes the digest `before`. The file is restored."""
     file = root / name
     text = file.read_bytes()
     file.write_bytes(text + b"\n")
@@ -74,12 +74,12 @@ def changes_digest(cmake, root, sources, name, before):
 
 
 def without_records(folder, names):
-    """The measured results, which are most of the bytes: nothing is compiled from them."""
+    """Excludes the measured results, which are most of the bytes. Nothing is compiled from them."""
     return ["results"] if pathlib.Path(folder).name == "bench" else []
 
 
 def private_headers(root, listed):
-    """A header of every folder of the listed sources that one of them includes."""
+    """Returns, for every folder of the listed sources, a header that one of them includes."""
     found = {}
     for name in listed:
         file = root / name
@@ -104,7 +104,7 @@ def main():
         listed = sources.read_text().split()
         compiled = [*listed[:: max(1, len(listed) // 8)], "tools/cmake/TbenchTargets.cmake", *private_headers(root, listed)]
         before = digest(cmake, root, sources)
-        # Another CMake of the machine, where there is one: the digest is the same, as far back as the build admits.
+        # The digest must not depend on the CMake version. Compares with another CMake if the machine has one.
         for folder_of_cmake in ("/usr/bin", "/usr/local/bin"):
             other = shutil.which("cmake", path=folder_of_cmake)
             if other:

@@ -1,5 +1,5 @@
-// A study is two commands: `transformer_bench --tb_study` and `tbench report --study`, on the CPU at a size that it can
-// do.
+// Tests the two commands of a study, `transformer_bench --tb_study` and `tbench report --study`, on the CPU with sizes
+// that it can run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ constexpr const char* kCommandColumn = "not measured; this does";
 class StudyProgram : public InFolder {
  protected:
   CommandResult measure(const std::string& study, std::vector<std::string> flags) const {
-    // A fixed number of samples: no case is unstable, however busy the machine is.
+    // A fixed number of samples keeps every case from being unstable on a busy machine.
     flags.insert(flags.begin(), {TBENCH_PROGRAM, "--tb_device=cpu", "--tb_study=" + study, "--benchmark_out=" + out_,
                                  "--tb_warmup=1", "--tb_samples=3"});
     return run_command(flags);
@@ -46,7 +46,7 @@ TEST_F(StudyProgram, PrecisionTakesTheUsersAxesIntoTheTable) {
   const std::string page = report("precision");
   EXPECT_THAT(page, HasSubstr("pass,precision:fp32,precision:tf32,precision:bf16,precision:fp16,"));
   const CsvTable table{page};
-  // fp32 and bf16 have a time, a CPU has no tf32 and fp16; forward_backward was filtered out.
+  // fp32 and bf16 have a time. A CPU has neither tf32 nor fp16. The filter excluded forward_backward.
   EXPECT_THAT(table.row({{"pass", "forward"}}),
               AllOf(Contains(Pair("precision:fp32", kIsTime)), Contains(Pair("precision:bf16", kIsTime)),
                     IsSupersetOf(CsvTable::Row{{"precision:tf32", "unsupported"}, {"precision:fp16", "unsupported"}})));
@@ -102,7 +102,7 @@ TEST_F(StudyProgram, AutocastHasADtypeInEveryCell) {
   EXPECT_THAT(page, HasSubstr("\nfc1,fp16,bf16,"));
   EXPECT_THAT(page, HasSubstr("\nq projection,fp16,bf16,"));
   EXPECT_THAT(page, HasSubstr("\ngradients,fp32,fp32,"));
-  EXPECT_THAT(page, Not(HasSubstr(",,")));  // every quantity of the study is one that the family found
+  EXPECT_THAT(page, Not(HasSubstr(",,")));  // the family provides every quantity of the study
 }
 
 TEST_F(StudyProgram, AttentionGridShowsForwardAndBackwardOfEachImplementation) {
@@ -114,7 +114,7 @@ TEST_F(StudyProgram, AttentionGridShowsForwardAndBackwardOfEachImplementation) {
   const CsvTable table{page};
   EXPECT_THAT(table.row({{"seq_len", "64"}, {"impl", "naive"}}),
               AllOf(Contains(Pair("forward ms", kIsTime)), Contains(Pair("backward ms", kIsTime)),
-                    Contains(Pair("held before backward MiB", "")),  // a CPU's memory is not counted
+                    Contains(Pair("held before backward MiB", "")),  // memory is not counted on a CPU
                     Contains(Pair(kCommandColumn, ""))));
   EXPECT_THAT(table.row({{"seq_len", "64"}, {"impl", "flash"}}),
               IsSupersetOf(CsvTable::Row{{"forward ms", "unsupported"},
@@ -151,7 +151,7 @@ TEST_F(StudyProgram, TheCommandOfAFootnoteSelectsWhatIsMissing) {
     EXPECT_THAT(list.out, Not(HasSubstr("ctx:16/batch:4/pass:forward/precision:fp32")));
     listed += static_cast<std::size_t>(std::ranges::count(list.out, '\n'));
   }
-  EXPECT_EQ(listed, 3U * 3 * 2 - 2);  // contexts x passes x precisions, less the two that were measured
+  EXPECT_EQ(listed, 3U * 3 * 2 - 2);  // contexts x passes x precisions, without the two that were measured
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace tbench::support {
 namespace {
 
-/// Appends what arrives until `lines` lines are there; false at the end of the output.
+/// Appends output until it has `lines` lines. Returns false if the output ends before.
 bool read_lines(int descriptor, std::size_t lines, std::string& text) {
   std::array<char, 4096> buffer{};
   while (static_cast<std::size_t>(std::ranges::count(text, '\n')) < lines) {

@@ -12,19 +12,20 @@
 namespace tbench::support {
 
 struct ChildResult {
-  int exit_status{};  // 128 + signal if one ended it
+  int exit_status{};  // 128 + signal if a signal ended it
   std::string out;
   std::string err;
 };
 
-/// When to send SIGKILL: so long after so many lines of output.
+/// When to send SIGKILL: `delay` after the output has `lines` lines.
 struct KillMoment {
   std::size_t lines{};
   std::chrono::microseconds delay{};
 };
 
+/// Runs a program and returns its output.
 /// @param command  program and arguments
-/// @param kill     nothing: the program ends by itself
+/// @param kill     when to kill it; if absent, the program ends by itself
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& command,
                                     std::optional<KillMoment> kill = std::nullopt);
 

@@ -1,4 +1,4 @@
-// Sides of comparisons made up for tests.
+// Makes sides of comparisons for tests.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ inline results::MeasuredCase compared_case(CaseId id, std::vector<results::Repli
   return {std::move(id), std::move(key), std::move(replicates)};
 }
 
-/// A case of which each time is one replicate.
+/// Returns a case in which each time is one replicate.
 inline results::MeasuredCase timed_case(CaseId id, const std::vector<double>& seconds,
                                         std::optional<double> clock_hz = std::nullopt) {
   std::vector<results::Replicate> replicates;
@@ -48,7 +48,7 @@ inline compare::ComparisonSide side_with(std::vector<results::MeasuredCase> case
   return side;
 }
 
-/// Three processes that differ by 0.1 %, in seconds.
+/// Times of three processes that differ by 0.1 %, in seconds.
 inline const std::vector<double> kSteadyTimes{0.0999, 0.1, 0.1001};
 
 inline std::vector<double> scaled(std::vector<double> times, double factor) {
@@ -56,7 +56,7 @@ inline std::vector<double> scaled(std::vector<double> times, double factor) {
   return times;
 }
 
-/// Replicates around `seconds` with a relative spread between processes.
+/// Returns replicates around `seconds` with the relative standard deviation `spread`.
 inline std::vector<double> noisy_times(std::mt19937_64& random, double seconds, double spread, std::size_t count) {
   std::normal_distribution<double> noise{0, spread};
   std::vector<double> times;

@@ -1,15 +1,15 @@
 // Helper of the tests of the gate and of ci/nightly.sh: a transformer_bench that measures nothing. It takes
 // `--benchmark_filter`, `--benchmark_out`, `--tb_processes`, `--tb_plant`, `--tb_shard` and `--benchmark_list_tests`,
-// and writes results of eight cases and a ceiling that take about 10 ms. A shard has the ceiling too, as a real one on
-// a GPU. What its "build" is comes from the environment:
-//   FAKE_SLOW=REGEX  cases whose name matches take FAKE_FACTOR (1.05) times as long
-//   FAKE_FAIL=REGEX  these end as `incorrect`
-//   FAKE_WITHOUT=REGEX  these are not there
-//   FAKE_BYTES=N     so many bytes more
-//   FAKE_DATE=TEXT   when the run began
-//   FAKE_CEILING=F   the ceiling takes F times as long
-//   FAKE_DEAF=1      --tb_plant slows nothing down
-//   FAKE_GPU=UUID    on another GPU of the model
+// and writes results of eight cases and a ceiling that take about 10 ms. A shard also has the ceiling, as a real shard
+// on a GPU does. The environment describes the "build":
+//   FAKE_SLOW=REGEX     cases whose name matches take FAKE_FACTOR (1.05) times as long
+//   FAKE_FAIL=REGEX     cases whose name matches end as `incorrect`
+//   FAKE_WITHOUT=REGEX  cases whose name matches are missing
+//   FAKE_BYTES=N        number of bytes by which the peak memory is larger
+//   FAKE_DATE=TEXT      time at which the run began
+//   FAKE_CEILING=F      the ceiling takes F times as long
+//   FAKE_DEAF=1         --tb_plant slows nothing down
+//   FAKE_GPU=UUID       the run is on another GPU of the model
 //   FAKE_DRIVER=TEXT, FAKE_COMMIT=TEXT, FAKE_SEED=N
 #include <fmt/format.h>
 
@@ -54,7 +54,7 @@ std::vector<CaseId> all_cases() {
   return cases;
 }
 
-/// CASE:SHARE; 1 + SHARE for that case.
+/// Parses `plant`, which is CASE:SHARE. Returns 1 + SHARE for that case, 1 for others.
 double planted_factor(const std::string& plant, const std::string& name) {
   const std::size_t colon = plant.rfind(':');
   if (plant.empty() || plant.substr(0, colon) != name || !variable("FAKE_DEAF", "").empty()) return 1;
@@ -115,7 +115,8 @@ int run(const std::vector<std::string>& arguments) {
     std::erase_if(cases, [&](const CaseId& id) { return !is_ceiling(id) && std::ranges::count(own, id) == 0; });
   }
   file.environment = environment();
-  // The file's name and not its path, which holds a folder's random name: the same noise in every run of the tests.
+  // Seeds with the file's name, not with its path, which contains a random name. Every run of the tests has the same
+  // noise.
   const std::string name = std::filesystem::path{out}.filename();
   std::mt19937_64 random{std::hash<std::string>{}(name + file.environment.date + variable("FAKE_SEED", ""))};
   bool failed = false;

@@ -1,4 +1,4 @@
-// A full disk, as far as a program can tell.
+// Simulates a full disk for a program.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 namespace tbench::support {
 
-/// Makes writes beyond `bytes` of a file fail while it lives, as a full disk does.
+/// While it lives, writes that would make a file larger than `bytes` fail, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {

@@ -1,4 +1,4 @@
-// Results of made-up GPUs that differ as real ones do.
+// Makes results of GPUs that differ as real ones do.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace tbench::support {
 
-/// The ceilings that a GPU's run has, for each resource.
+/// Returns the ceilings of a GPU's run, for each resource.
 inline std::vector<CaseId> fleet_ceilings() {
   std::vector<CaseId> cases;
   for (const char* what : {"copy", "read", "write", "l2_read", "launch", "event"}) {
@@ -30,8 +30,8 @@ inline std::vector<CaseId> fleet_ceilings() {
   return cases;
 }
 
-/// The file of one GPU.
-/// @param slower  ln of its times over the usual ones, by ceiling
+/// Returns the results file of one GPU.
+/// @param slower  logarithm of the ratio of its times to the usual ones, by ceiling
 inline results::NamedResults gpu_file(int number, const std::function<double(const CaseId&)>& slower) {
   results::NamedResults one{"gpu" + std::to_string(number) + ".json", {}};
   one.file.environment = gpu_environment();
@@ -42,7 +42,7 @@ inline results::NamedResults gpu_file(int number, const std::function<double(con
   return one;
 }
 
-/// GPUs that differ by `spread_of` each resource, and by 0.1 % from ceiling to ceiling.
+/// Returns GPUs that differ by `spread_of` each resource. Their ceilings also differ by 0.1 % from each other.
 inline std::vector<results::NamedResults> fleet_of(int count, std::mt19937_64& random,
                                                    const std::function<double(compare::Resource)>& spread_of) {
   const auto normal = [&](double deviation) { return std::normal_distribution<double>{0, deviation}(random); };
@@ -58,7 +58,7 @@ inline std::vector<results::NamedResults> fleet_of(int count, std::mt19937_64& r
   return files;
 }
 
-/// Makes a GPU of them slower in a resource by this share of its rate.
+/// Makes a GPU slower in a resource by `share` of its rate.
 inline void slow_down(results::NamedResults& one, compare::Resource resource, double share) {
   for (Record& record : one.file.records) {
     if (compare::resource_of(record.id.at("what")) == resource) {

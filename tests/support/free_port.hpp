@@ -1,4 +1,4 @@
-// A TCP port of this host that nobody listens on, and how long a name server is waited for.
+// Finds a free TCP port on this host, and limits how long a program waits for a name server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,17 +12,17 @@
 
 namespace tbench::support {
 
-/// Options of the resolver, as RES_OPTIONS takes them. c10d looks up the names of those who connect to a store; where
-/// no name server answers, that takes five seconds and more by default.
+/// Options of the resolver, in the form of RES_OPTIONS. c10d looks up the names of the clients of a store. If no name
+/// server answers, this takes at least five seconds by default.
 inline constexpr const char* kImpatientResolver = "timeout:1 attempts:1";
 
-/// Sets them for this process. Before it has other threads.
+/// Sets these options for this process. Call it before other threads start.
 inline void make_resolver_impatient() {
   constexpr int kReplace = 1;
   ::setenv("RES_OPTIONS", kImpatientResolver, kReplace);
 }
 
-/// Whether nobody listens on the port now.
+/// Returns whether no program listens on the port.
 inline bool is_free(std::uint16_t port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -34,9 +34,9 @@ inline bool is_free(std::uint16_t port) {
   return is_bound;
 }
 
-/// A random port below those that the kernel gives to connections of programs that run at the same time (32768 and up,
-/// unless somebody has changed that), which may take one of theirs before its user does.
-/// @throws  std::runtime_error  if there is none
+/// Returns a random free port below 32768. From there on, the kernel gives ports to connections by default, so another
+/// program's connection could take such a port before the caller does.
+/// @throws  std::runtime_error  if no port is free
 inline std::uint16_t free_port() {
   static std::random_device random;
   std::uniform_int_distribution<std::uint16_t> ports{10'000, 32'000};

@@ -1,4 +1,4 @@
-// Runs of a history made up for tests.
+// Makes runs of a history for tests.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace tbench::support {
 inline constexpr std::int64_t kDay = 86'400;
 inline constexpr std::int64_t kFirstNight = 1'767'322'800;  // 2026-01-02T03:00:00Z
 
-/// A run of the given night, counted from 0, with the cases given and one file; nights differ in everything that has
-/// to be unique.
+/// Returns the run of night `night`, counted from 0, with the given cases and one file. Runs differ in everything that
+/// must be unique.
 inline history::MeasuredRun run_of_night(int night, std::vector<results::MeasuredCase> cases,
                                          const std::string& driver = "580.1", const std::string& commit = "") {
   history::MeasuredRun run;
@@ -36,7 +36,7 @@ inline history::MeasuredRun run_of_night(int night, std::vector<results::Measure
 
 inline constexpr int kNumberedCases = 40;
 
-/// A run of which everything can be checked: case i of night n takes 1 + n + i / 1000 s in each of three processes.
+/// Returns a run in which every time is known: case i of night n takes 1 + n + i / 1000 s in each of three processes.
 inline history::MeasuredRun numbered_run(int night) {
   std::vector<results::MeasuredCase> cases;
   for (int i = 0; i < kNumberedCases; ++i) {

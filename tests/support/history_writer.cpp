@@ -1,5 +1,5 @@
-// Helper of history_test.cpp: `history_writer DB FIRST COUNT` adds the runs of so many nights, and prints the number of
-// each once it is in the database.
+// Helper of history_test.cpp: `history_writer DB FIRST COUNT` adds COUNT nightly runs from number FIRST on. It prints
+// the number of each run as soon as the run is in the database.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@ int main(int argc, char** argv) {
     const auto first = static_cast<int>(tbench::parse_integer(argv[2]).value());
     const auto count = static_cast<int>(tbench::parse_integer(argv[3]).value());
     for (int night = first; night < first + count; ++night) {
-      // Opened anew for each: a kill may hit the opening, the change of mode and the checkpoint at the end too.
+      // Opens the database for each run, so that a kill can also hit opening, the change of mode and the last
+      // checkpoint.
       History history = History::open(argv[1]);
       history.add(numbered_run(night));
       const std::string line = fmt::format("{}\n", night);

@@ -1,5 +1,5 @@
-// Whether tests that have a short form run in full: with TBENCH_LONG_TESTS=1 in the environment. The short form has
-// every class of what a test looks at, fewer instances of it.
+// Tells whether tests that have a short form run in full: with TBENCH_LONG_TESTS=1 in the environment. The short form
+// covers every kind of input of the test, but fewer inputs of each kind.
 #pragma once
 
 #include <cstdlib>

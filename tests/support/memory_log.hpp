@@ -1,5 +1,5 @@
-// A log of two equal steps of 1,000 bytes that live before: the gradient of the step before goes, two layers each
-// allocate an activation, backward makes the gradient and frees what it has used.
+// A log of two equal steps, before which 1,000 bytes are live. A step first frees the gradient of the previous step.
+// Then two layers each allocate an activation. Backward allocates the gradient and frees what it has used.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace tbench::support {
 
-/// Forward and backward. Bytes: 100 and 200 for the activations, `gradient` for the gradient.
+/// Logs forward and backward. The activations have 100 and 200 bytes, and the gradient has `gradient` bytes.
 class LoggedSteps {
  public:
   explicit LoggedSteps(std::int64_t gradient = 40) {

@@ -1,4 +1,4 @@
-// Writes the files of a log of allocations into a folder: for the test that opens them with PyTorch's own reader.
+// Writes the files of an allocation log into a folder, for the test that opens them with PyTorch's own reader.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  // More than 32 bits, as tensors of large models have.
+  // The count needs more than 32 bits, as for tensors of large models.
   const tbench::support::LoggedSteps logged{5'000'000'000};
   const std::array<std::string_view, 2> phases{"forward", "backward"};
   try {

@@ -1,4 +1,4 @@
-// Loaded before the C library (LD_PRELOAD): a file system without locks.
+// Simulates a file system without locks if it is loaded before the C library (LD_PRELOAD).
 #include <sys/file.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Writes a profile into a folder as --tb_profile does: for the test that opens its page in a browser.
+// Writes a profile into a folder as --tb_profile does, for the test that opens the profile's page in a browser.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,8 +16,9 @@ namespace {
 constexpr std::int64_t kMebi = 1 << 20;
 constexpr int kLayers = 12;
 
-/// Steps of 1,000 MiB that live before. Forward: each layer keeps 30 MiB of attention and 60 of its ffn. Backward frees
-/// them, the last first, and makes a gradient of 20 MiB, which the next step frees. The optimizer needs 5 MiB.
+/// Logs steps before which 1,000 MiB are live. In forward, each layer keeps 30 MiB for attention and 60 MiB for its
+/// ffn. Backward frees them in reverse order and allocates a gradient of 20 MiB, which the next step frees. The
+/// optimizer needs 5 MiB.
 class MemorySteps {
  public:
   MemorySteps() {

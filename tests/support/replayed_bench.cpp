@@ -1,11 +1,11 @@
-// Helper of the gate's tests: a transformer_bench that replays committed results of an H200, with the noise that
-// machines were seen to have. It takes `--benchmark_filter` and `--benchmark_out`, and writes five processes. What is
-// measured when comes from the environment:
-//   REPLAY_NIGHT=N     which night (0): its date, and what the machine does to every case in all its processes
+// Helper of the gate's tests: a transformer_bench that replays committed results of an H200, with the noise that was
+// measured on real machines. It takes `--benchmark_filter` and `--benchmark_out`, and writes five processes. The
+// environment selects the measurement:
+//   REPLAY_NIGHT=N     number of the night (0): its date, and the machine's effect on every case in all its processes
 //   REPLAY_SLOW=REGEX  cases whose name matches take REPLAY_FACTOR (1.08) times as long, on the GPU too
-//   REPLAY_HOST=F      every step takes F times as long, the GPU works in it for as long as before
-// The name of the file tells the runs of one night apart. Device times differ by 0.3 % from night to night and by 0.5 %
-// between processes. The host's wander: pageable copies by 28 %, dispatch by 6 %, what L2 serves by 2.7 %, launches
+//   REPLAY_HOST=F      every step takes F times as long, but the GPU's work in it takes as long as before
+// The name of the file distinguishes the runs of one night. Device times differ by 0.3 % from night to night and by 0.5
+// % between processes. Host times vary more: pageable copies by 28 %, dispatch by 6 %, reads from L2 by 2.7 %, launches
 // by 2.5 % (standard deviations over seven hosts).
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ using namespace tbench::results;
 
 constexpr std::int64_t kProcesses = 5;
 constexpr double kProcessNoise = 0.005;
-constexpr std::size_t kSamples = 20;  // kept of a process: what the gate reads is their median
+constexpr std::size_t kSamples = 20;  // number kept per process; the gate only reads their median
 
 std::string variable(const char* name, const std::string& otherwise) {
   const char* value = std::getenv(name);
@@ -48,7 +48,7 @@ double night_noise(const CaseId& id) {
   return what == "launch" || what == "event" ? 0.025 : kDevice;
 }
 
-/// Normal, the same for the same text.
+/// Returns a standard normal number that depends only on the text.
 double noise(const std::string& text) {
   std::mt19937_64 random{std::hash<std::string>{}(text)};
   return std::normal_distribution<double>{}(random);
@@ -61,7 +61,7 @@ void scale(Timing& timing, double factor) {
   for (PhaseTime& phase : timing.phases) phase.median = phase.median * factor;
 }
 
-/// The GPU works for nine tenths of a step; the replayed files are older than traces.
+/// Adds a trace, because the replayed files have none. The GPU works for nine tenths of a step.
 StepTrace trace_of(const Timing& timing) {
   StepTrace trace;
   trace.steps = 3;
@@ -71,7 +71,7 @@ StepTrace trace_of(const Timing& timing) {
   return trace;
 }
 
-/// @param run  the file's name, not its path, which holds a folder's random name
+/// @param run  the file's name, not its path, which contains a folder's random name
 Record replayed(Record record, const std::string& run, std::int64_t process) {
   const std::string name = record.id.name();
   const std::string slow = variable("REPLAY_SLOW", "");

@@ -64,8 +64,8 @@ Record full_record() {
   Record record;
   record.id = model_id("train_step", "sdpa");
   Timing timing;
-  // Numbers without a short decimal form: they have to survive all the same.
-  // The median's interval reaches from the lowest to the highest of nine, which are 0.46 % of it apart.
+  // Numbers without a short decimal form must be kept exactly. The interval of the median reaches from the lowest to
+  // the highest of nine samples. Its width is 0.46 % of the median.
   set_samples(timing, {0.0253664352, 0.02531200088560581, 0.025312, 0.0251 + 0.0002, 1.0 / 39.5, 0.0253117, 0.02531,
                        0.02525, 0.02532});
   timing.flagged_samples = {0, 4};

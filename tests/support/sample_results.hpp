@@ -1,4 +1,4 @@
-// Records and files that the tests of this layer share.
+// Makes records and files for the tests.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,37 @@
 
 namespace tbench::support {
 
-/// `Model/size:small/ctx:512/batch:4/pass:PASS/precision:bf16/impl:IMPL`
+/// Returns `Model/size:small/ctx:512/batch:4/pass:PASS/precision:bf16/impl:IMPL`, with PASS and IMPL replaced.
 [[nodiscard]] CaseId model_id(const std::string& pass, const std::string& impl, const std::string& size = "small",
                               std::int64_t context = 512);
 
-/// Replaces the samples, and the statistics by the statistics of the new samples; flagged samples that are gone are so
-/// no longer.
+/// Replaces the samples, computes their statistics, and removes flags of samples that no longer exist.
 void set_samples(Timing& timing, std::vector<double> samples_s);
-/// Does the same as set_samples, with every sample times `factor`.
+/// Does the same as set_samples(), with every sample multiplied by `factor`.
 void scale_samples(Timing& timing, double factor);
 
-/// A record with every field set.
+/// Returns a record with every field set.
 [[nodiscard]] Record full_record();
-/// A record with three samples around `median`, and nothing optional but their statistics.
+/// Returns a record with three samples around `median`. Their statistics are its only optional fields.
 [[nodiscard]] Record timed_record(CaseId id, Seconds median);
-/// A record of a kernel's bursts, cold, of 13 launches per sample.
+/// Returns a record of a kernel's bursts with a cold cache and 13 launches per sample.
 [[nodiscard]] Record burst_record(CaseId id, Seconds median);
-/// A record without a time.
+/// Returns a record without a time.
 [[nodiscard]] Record failed_record(CaseId id, Status status, std::string reason);
-/// The i-th of a series of records that all differ.
+/// Returns record i of a series of records that all differ.
 [[nodiscard]] Record numbered_record(std::int64_t i);
 
 [[nodiscard]] Environment gpu_environment();
 [[nodiscard]] Environment cpu_environment();
 
-/// `a.json`, with these records of a GPU and nothing else.
+/// Returns `a.json`, which has only these records of a GPU.
 [[nodiscard]] results::NamedResults gpu_results(std::vector<Record> records);
 
-/// One of each kind of entry: full, oom, two repetitions with aggregates of which one is unstable, two other families,
-/// one of them of bursts.
+/// Returns a file with one entry of each kind: full, oom, two repetitions with aggregates of which one is unstable, and
+/// two other families, one of them measured in bursts.
 [[nodiscard]] results::ResultFile golden_file();
 
-/// A fresh folder, removed with everything in it at the end.
+/// A new folder, which is removed with its contents at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -52,7 +51,7 @@ class TemporaryFolder {
   ~TemporaryFolder();
   [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
   [[nodiscard]] std::string path() const { return path_.string(); }
-  /// Names of everything in it, sorted.
+  /// Returns the sorted names of its contents.
   [[nodiscard]] std::vector<std::string> names() const;
 
  private:

@@ -1,5 +1,5 @@
-// Helper of kill_test.cpp: `series_writer FILE COUNT fresh|resume` adds the records numbered 0 to COUNT - 1 that FILE
-// does not have yet, and prints the name of each once it is on the disk.
+// Helper of kill_test.cpp: `series_writer FILE COUNT fresh|resume` adds the records numbered 0 to COUNT - 1 that are
+// not yet in FILE. It prints the name of each record as soon as the record is on the disk.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ void write_series(const std::string& path, std::int64_t count, bool resumes) {
   ResultFile start;
   start.environment = tbench::support::gpu_environment();
   if (resumes) start = load_for_resume(path).value_or(start);
-  // Rewriting every few records puts kills into rewrites too.
+  // The writer rewrites the file every few records, so that a kill can also hit a rewrite.
   ResultWriter writer{path, start, std::chrono::milliseconds{2}};
   for (std::int64_t i = 0; i < count; ++i) {
     const Record record = numbered_record(i);

@@ -1,4 +1,6 @@
-"""A Slurm of one node for tests: a real munged, slurmctld and slurmd in a folder, on ports of 127.0.0.1 of their own. The node says that it has four processors and four GPUs, whatever is there."""
+"""A Slurm of one node for tests: a real munged, slurmctld and slurmd in a folder, on their own ports of 127.0.0.1. The
+node claims to have four processors and four GPUs, whatever the machine has.
+"""
 
 import contextlib
 import ctypes
@@ -52,7 +54,7 @@ PartitionName=all Nodes=ALL Default=YES
 
 
 def why_not():
-    """What is missing for a Slurm, in words, or None."""
+    """Returns what is missing to run Slurm, in words, or None."""
     missing = [name for name in (*DAEMONS, *COMMANDS) if shutil.which(name, path=SBIN) is None]
     if missing:
         return f"no {', '.join(missing)} (Debian: slurm-wlm, munge)"
@@ -68,7 +70,7 @@ def free_ports(count):
 
 
 def wait_until(condition, what, seconds):
-    """The first value of `condition()` that counts as true."""
+    """Waits until `condition()` returns a true value, and returns that value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
@@ -79,7 +81,7 @@ def wait_until(condition, what, seconds):
 
 
 def parents():
-    """Parent by process, of all that run."""
+    """Returns {process: parent process} of all running processes."""
     found = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -97,7 +99,7 @@ def descendants(process):
 
 
 class Slurm:
-    """As a context manager: runs from entering to leaving, and whatever it has started ends with it."""
+    """Runs Slurm as a context manager. Leaving it ends everything that it has started."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -117,7 +119,7 @@ class Slurm:
         self.stop()
 
     def start(self):
-        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # slurmstepd leaves slurmd, and comes here
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphaned slurmstepd processes become children of this one
         for name in ("controller", "node"):
             (self.folder / name).mkdir()
         controller_port, node_port = free_ports(2)
@@ -137,7 +139,9 @@ class Slurm:
             raise AssertionError(f"{late}{self.logs()}") from late
 
     def make_gpus(self):
-        """Devices like /dev/null; where no device can be made, files, which slurmd takes with a warning."""
+        """Makes devices like /dev/null. Where no device can be made, it makes files, which slurmd accepts with a
+        warning.
+        """
         for number in range(SLOTS):
             gpu = self.folder / f"gpu{number}"
             try:
@@ -152,7 +156,7 @@ class Slurm:
                                                  preexec_fn=lambda: LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)))
 
     def stop(self):
-        """Jobs, then daemons, then whatever is left, each within a limit."""
+        """Ends the jobs, then the daemons, then all other processes, each within a time limit."""
         with contextlib.suppress(AssertionError, subprocess.TimeoutExpired):  # what does not end is killed below
             if len(self.daemons) == len(DAEMONS):
                 self.run("scancel", "--user=root", timeout=20)
@@ -180,18 +184,20 @@ class Slurm:
         return done.stdout
 
     def logs(self):
-        """The ends of the daemons' logs."""
+        """Returns the last lines of the daemons' logs."""
         ends = [f"\n--- {path.name}\n" + "".join(path.read_text(errors="replace").splitlines(keepends=True)[-15:])
                 for path in sorted((*self.folder.glob("*.log"), *self.folder.glob("*.out")))]
         return "".join(ends)
 
     def shown(self, job):
-        """What Slurm says of a job or a task of an array, by key: JobState, Restarts, ...; for minutes after its end too."""
+        """Returns what Slurm says about a job or a task of an array: {"JobState": ..., "Restarts": ...}. Slurm
+        remembers a job for some minutes after its end.
+        """
         words = self.checked("scontrol", "show", "job", "-o", job).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 
     def wait_for_requeue(self, job):
-        """For a job that has started once."""
+        """Waits until a job that has started once is pending again."""
 
         def is_back():
             shown = self.shown(job)
@@ -200,9 +206,9 @@ class Slurm:
         wait_until(is_back, f"job {job} back in the queue", 60)
 
     def start_now(self, job):
-        """What was requeued would wait for two minutes."""
+        """Starts a requeued job at once. Otherwise it would wait for two minutes."""
         self.checked("scontrol", "update", f"JobId={job}", "StartTime=now")
 
     def queued(self, job):
-        """Whether Slurm still has something to do for a job."""
+        """Returns whether Slurm has not yet finished a job."""
         return bool(self.run("squeue", "-h", "-j", job).stdout.strip())

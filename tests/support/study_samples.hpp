@@ -1,4 +1,4 @@
-// A study's tables made up for tests: a number, a status and a case that nobody measured.
+// Makes a study's tables for tests: a number, a status and a case that was not measured.
 #pragma once
 
 #include "tbench/studies/study_report.hpp"

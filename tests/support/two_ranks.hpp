@@ -1,4 +1,4 @@
-// Two ranks of one process, each in a thread, with a group over gloo, which does not mind.
+// Runs two ranks in one process, each in a thread. Their group uses gloo, which permits several ranks per process.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace tbench::support {
 
 /// Runs `body` as both ranks.
-/// @param limit  of the group's calls
+/// @param limit  time limit of the group's calls
 inline void as_two_ranks(const std::function<void(ranks::Group&)>& body, Seconds limit = Seconds{20.0}) {
   make_resolver_impatient();
   ranks::Launch launch{.rank = 0, .size = 2, .local_rank = 0, .address = "127.0.0.1", .port = free_port()};

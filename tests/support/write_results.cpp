@@ -1,5 +1,5 @@
 // Helper: `write_results golden FILE` writes the golden file; `write_results compare FOLDER` writes a.json, b.json and
-// failed.json for compare_test.py, with every pair of a case that has a time or none on either side.
+// failed.json for compare_test.py. Their cases cover every combination of a time and no time on the two sides.
 #include <fmt/format.h>
 
 #include <exception>
@@ -17,10 +17,10 @@ using tbench::Status;
 using namespace tbench::results;
 using namespace tbench::support;
 
-/// Whether a case has a time, by side and repetition.
+/// Which repetitions of a case have a time, on each side.
 struct Pair {
   const char* name;
-  const char* in_a;  // one letter a repetition: t has a time, f failed
+  const char* in_a;  // one letter per repetition: t has a time, f failed
   const char* in_b;
 };
 
@@ -30,7 +30,7 @@ constexpr Pair kPairs[] = {
     {"faileds_times", "fff", "ttt"}, {"mixed_times", "ftt", "ttt"},     {"times_mixed", "ttt", "tft"},
     {"mixed_mixed", "ftt", "ttf"},   {"times_once_failed", "ttt", "f"}, {"times_time", "ttt", "t"}};
 
-/// Times of a are 10, 11, 12 ms, of b twice that.
+/// Adds repetitions of 10, 11 and 12 ms, multiplied by `factor`.
 void add_case(ResultFile& file, const CaseId& id, const std::string& repetitions, double factor) {
   for (std::size_t i = 0; i < repetitions.size(); ++i) {
     const Seconds time{(0.010 + 0.001 * static_cast<double>(i)) * factor};
@@ -52,7 +52,7 @@ void write_compared(const std::string& folder) {
   ResultFile b = empty_file();
   ResultFile failed = empty_file();
   for (const Pair& pair : kPairs) {
-    // Side a and side b once in files of their own and once as two values of a key in one file.
+    // The sides are once two files, and once two values of a key in one file.
     add_case(a, CaseId{"Pair", {{"case", pair.name}, {"impl", "eager"}}}, pair.in_a, 1);
     add_case(b, CaseId{"Pair", {{"case", pair.name}, {"impl", "eager"}}}, pair.in_b, 2);
     add_case(a, CaseId{"Pair", {{"case", pair.name}, {"impl", "sdpa"}}}, pair.in_b, 2);

@@ -1,4 +1,4 @@
-"""tests/bench/aa_check.py with a transformer_bench that measures nothing: what it lets pass, and what it does not.
+"""Tests tests/bench/aa_check.py with a transformer_bench that measures nothing: which results pass, and which do not.
 
 Usage: aa_check_test.py TBENCH FAKE_BENCH.
 """
@@ -16,7 +16,7 @@ PLANTED = "Model/size:medium/ctx:512/batch:4/pass:forward/precision:bf16/impl:sd
 
 
 def check(folder, tbench, bench, *flags):
-    """Exit status, output and verdict.json of a run in a fresh folder."""
+    """Returns the exit status, the output and verdict.json of a run in a new folder."""
     out = tempfile.mkdtemp(dir=folder)
     result = subprocess.run([sys.executable, CHECK, "--out", out, "--bench", bench, "--tbench", tbench, "--cases", f"{folder}/cases", "--planted", PLANTED, *flags],
                             capture_output=True, text=True)
@@ -25,7 +25,7 @@ def check(folder, tbench, bench, *flags):
 
 
 def changed(folder, bench, name, set_name, changes):
-    """A program that is another one in one of the three sets."""
+    """Makes a program that behaves differently in one of the three sets."""
     path = os.path.join(folder, name)
     with open(path, "w") as file:
         file.write(f'#!/bin/sh\ncase "$*" in */{set_name}.json*) export {changes} ;; esac\nexec {bench} "$@"\n')
@@ -53,14 +53,14 @@ def main():
                                 "--planted", PLANTED, "--reuse"], capture_output=True, text=True)
         assert again.returncode == 0, again.stderr
 
-        # A set that is slower is a false alarm, whichever of the two it is.
+        # If either set is slower than the first, the check must report a false alarm.
         for number, set_name in enumerate(("a2", "b")):
             slower = changed(folder, bench, f"slower{number}", set_name, "FAKE_SLOW=large/.*forward")
             result, verdict, _ = check(folder, tbench, slower)
             assert result.returncode == 1, result.stdout
             assert len(verdict["false_alarms"]) == 1 and "size:large" in verdict["false_alarms"][0], verdict
 
-        # Faster by 4 %, and the injected 3 % cannot be found.
+        # If the set is faster by 4 %, the injected slowdown of 3 % cannot be found.
         faster = changed(folder, bench, "faster", "b", "FAKE_SLOW=medium/.*forward FAKE_FACTOR=0.96")
         result, verdict, _ = check(folder, tbench, faster)
         assert result.returncode == 1 and not verdict["false_alarms"] and PLANTED not in verdict["found"], result.stdout

@@ -13,7 +13,7 @@ import check_layers  # noqa: E402
 
 class CheckLayers(unittest.TestCase):
     def tree(self, files):
-        """The sources of a tree: {path: headers that the file includes, as they are spelled}."""
+        """Makes the sources of a tree from {path: headers that the file includes, as they are spelled}."""
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         for name, headers in files.items():

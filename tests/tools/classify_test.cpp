@@ -1,4 +1,4 @@
-// tbench classify as a user runs it.
+// Tests tbench classify as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

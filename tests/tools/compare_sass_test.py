@@ -64,7 +64,7 @@ class CompareSass(unittest.TestCase):
         (self.folder / "renames.tsv").write_text(RENAMES)
 
     def write(self, name, symbol, architectures=("sm_80", "sm_90a"), **values):
-        """Records a library with one function per architecture; the values are those of the last one."""
+        """Records a library with one function per architecture. `values` apply to the last architecture."""
         usual = {"offset": "0x28", "control": "0x000fea0003800000", "registers": 4}
         for suffix, text in (("", SASS), (".resources", RESOURCES)):
             parts = [text.format(architecture=a, symbol=symbol, **{**usual, **(values if a == architectures[-1] else {})})

@@ -1,4 +1,4 @@
-// `tbench diff` as a user runs it: arguments, exit statuses, what goes where.
+// Tests `tbench diff` as a user runs it: arguments, exit statuses, and what is written where.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ support::ChildResult diff(std::vector<std::string> arguments) {
 
 class TbenchDiff : public testing::Test {
  protected:
-  /// Files of one process each: each time is the time of its only case.
+  /// Writes files of one process each, and returns their paths. Each file has one case with one of the given times.
   std::vector<std::string> processes(const std::string& prefix, const std::vector<double>& milliseconds,
                                      const std::string& clock_policy = "default",
                                      const std::string& gpu = "NVIDIA H200") {
@@ -140,7 +140,7 @@ TEST_F(TbenchDiff, PlainGoogleBenchmarkJson) {
   EXPECT_THAT(result.out, HasSubstr("UNDECIDED  BM_a/8"));
 }
 
-/// A graph, which one process a side judges.
+/// Writes a file with a CUDA graph. One process per side is enough to judge it.
 std::string graph_file(const support::TemporaryFolder& folder, const std::string& name, double milliseconds,
                        const std::string& uuid) {
   results::ResultFile file;

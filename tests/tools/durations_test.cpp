@@ -1,4 +1,4 @@
-// `tbench durations` as a user runs it.
+// Tests `tbench durations` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// `tbench fleet` as a user runs it.
+// Tests `tbench fleet` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST_F(TbenchFleet, ExitStatusAndOutputs) {
   const support::ChildResult sound = fleet();
   EXPECT_EQ(sound.exit_status, 0) << sound.err;
   EXPECT_THAT(sound.out, AllOf(StartsWith("GPU "), HasSubstr("5 machines: none slow")));
-  // The known spreads of the H200 count unless --alone says otherwise.
+  // The known spreads of the H200 are used unless --alone is given.
   EXPECT_THAT(sound.out, HasSubstr("1.15 (8)"));
   support::slow_down(files_[3], compare::Resource::kFloat32, 0.1);
   const support::ChildResult slow = fleet({"--markdown"});

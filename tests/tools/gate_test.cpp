@@ -1,4 +1,5 @@
-// `tbench gate` and `tbench history` as a user runs them, with a transformer_bench that measures nothing (fake_bench).
+// Tests `tbench gate` and `tbench history` as a user runs them, with a transformer_bench that measures nothing
+// (fake_bench).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,14 +41,14 @@ class TbenchGate : public testing::Test {
     return command;
   }
 
-  /// The same as a command of the shell.
+  /// Returns the same command as text for a shell.
   static std::string command(const Variables& variables) {
     std::string text;
     for (const std::string& word : fake(variables)) text += "'" + word + "' ";
     return text;
   }
 
-  /// Five processes of a night.
+  /// Measures five processes of a night.
   Arguments measure(int night, Variables variables = {}) {
     Arguments files;
     for (int process = 0; process < 5; ++process) {
@@ -61,7 +62,7 @@ class TbenchGate : public testing::Test {
     return files;
   }
 
-  /// The same in one file, as ci/nightly.sh measures them, and in a fifth of the time.
+  /// Measures them into one file, as ci/nightly.sh does, in a fifth of the time.
   Arguments measure_at_once(int night) {
     Arguments run = fake({{"FAKE_DATE", format_timestamp(1'767'322'800 + night * 86'400)},
                           {"FAKE_COMMIT", "night" + std::to_string(night)}});
@@ -253,7 +254,7 @@ TEST_F(TbenchGate, DiffLearnsTheSpreadsFromTheHistory) {
     for (const results::Json& c : json.at("cases")) sum += c.at("smallest_detectable_change").get<double>();
     return sum;
   };
-  // Three processes a side have four degrees of freedom; ten more make the smallest change that is found much smaller.
+  // Three processes per side have four degrees of freedom. Ten more make the smallest detectable change much smaller.
   EXPECT_LT(smallest({"--db", db_}), 0.7 * smallest({}));
   EXPECT_EQ(tbench({"diff", base[0], next[0], "--db", folder_.file("none.db")}).exit_status, 2);
 }
@@ -317,7 +318,7 @@ TEST_F(TbenchGate, BackfillAndSeries) {
   EXPECT_THAT(results::read_whole_file(page),
               AllOf(StartsWith("<!doctype html>"), HasSubstr("\"commit\":\"night15\"")));
 
-  // The imported runs are the runs that tonight is judged against.
+  // Tonight's run is compared with the imported runs.
   EXPECT_THAT(gate(measure(30)).out, AllOf(HasSubstr("against  30 valid runs"), HasSubstr("\nPASSED: ")));
 }
 
@@ -377,7 +378,7 @@ TEST_F(TbenchGate, ACommandThatCannotRunStopsTheGateAndNotTheHistory) {
   const support::ChildResult result = gate(files, {"--good", "/no/such/program", "--new", "/no/such/program"});
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.err, HasSubstr("'/no/such/program' ended with status 127 and wrote no results"));
-  // Published before it was gated: the run is there, and is judged the next time.
+  // The run was published before it was gated, so it is in the history. The next gate evaluates it.
   EXPECT_THAT(tbench({"history", "--db", db_, "small/.*forward"}).out, HasSubstr("night9"));
   EXPECT_EQ(gate(files, confirming({{"FAKE_SLOW", "small"}})).exit_status, 1);
 }

@@ -1,4 +1,5 @@
-// `tbench merge` as a user runs it: the shards of a program, and what the other commands make of the file.
+// Tests `tbench merge` as a user runs it: with a program's shards, and whether the other commands accept the merged
+// file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/ncu_kernel_times.py on what ncu prints: ncu_kernel_times_test.py SOURCE_DIR"""
+"""Tests tools/ncu_kernel_times.py with output of ncu: ncu_kernel_times_test.py SOURCE_DIR"""
 import json
 import pathlib
 import subprocess

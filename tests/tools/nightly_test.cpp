@@ -1,4 +1,4 @@
-// ci/nightly.sh as a machine runs it, night after night, with a transformer_bench that measures nothing (fake_bench).
+// Tests ci/nightly.sh over several nights, with a transformer_bench that measures nothing (fake_bench).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ class Nightly : public testing::Test {
     write_program("bin/date", "exec /bin/date -d \"@$FAKE_NOW\" \"$@\"");
   }
 
-  /// One night after the other, a day apart, whatever the clock says: runs are named by the second, and each week the
-  /// heartbeat is in another case.
+  /// Runs the next night. Nights are a day apart, whatever the clock says, because runs are named by the second, and
+  /// the heartbeat uses another case each week.
   support::ChildResult night(std::map<std::string, std::string> variables = {}) {
     const std::int64_t now = 1'767'322'800 + number_ * 86'400;
     variables.try_emplace("FAKE_DATE", format_timestamp(now));
@@ -57,7 +57,7 @@ class Nightly : public testing::Test {
     return last;
   }
 
-  /// Writes a script of the shell. Returns its path.
+  /// Writes a shell script and returns its path.
   std::string write_program(const std::string& name, const std::string& commands) const {
     const std::string path = folder_.file(name);
     support::write_text(path, "#!/bin/sh\n" + commands + "\n");
@@ -75,7 +75,8 @@ TEST_F(Nightly, AWeekAndAHalf) {
     const support::ChildResult result = night();
     ASSERT_EQ(result.exit_status, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("PASSED: 8 "));
-    // Three nights are needed to compare with; the fourth one finds the injected slowdown, and is enough for a week.
+    // The comparison needs three earlier nights. The fourth night finds the injected slowdown, which is enough for a
+    // week.
     EXPECT_EQ(std::filesystem::exists(last_run() + "/heartbeat"), i < 4) << i;
     if (i == 3) {
       EXPECT_THAT(result.out, HasSubstr("heartbeat: found: Model/"));
@@ -86,12 +87,12 @@ TEST_F(Nightly, AWeekAndAHalf) {
   EXPECT_TRUE(std::filesystem::exists(dir_ + "/pinned/bin/transformer_bench"));
   const auto kept = std::filesystem::last_write_time(dir_ + "/good");
 
-  // The fake build's speed is in the environment, so the kept one is as slow: nothing is confirmed.
+  // The fake build reads its speed from the environment, so the kept build is equally slow, and nothing is confirmed.
   const support::ChildResult spike = night({{"FAKE_SLOW", "2\\.7B/.*forward"}});
   EXPECT_EQ(spike.exit_status, 0) << spike.err;
   EXPECT_THAT(spike.out, HasSubstr("RETRIED  Model/size:2.7B"));
 
-  // Another build: from now on the kept one is not what tonight's is.
+  // The next nights run another build than the kept one.
   const std::string slow =
       write_program("slow_bench", "FAKE_SLOW='2\\.7B/.*forward' exec " TBENCH_FAKE_BENCH " \"$@\"");
   const std::map<std::string, std::string> regressed{
@@ -119,7 +120,7 @@ TEST_F(Nightly, AWeekAndAHalf) {
   EXPECT_EQ(results::read_whole_file(dir_ + "/good/bin/transformer_bench"), results::read_whole_file(slow));
   EXPECT_EQ(results::read_whole_file(dir_ + "/pinned/bin/transformer_bench"), results::read_whole_file(slow));
 
-  // The history can be made again from the folder: ten quiet nights, the bad one and the accepted one.
+  // The history can be rebuilt from the folder: ten quiet nights, the bad night and the accepted one.
   const support::ChildResult again =
       support::run_child({TBENCH_TOOL, "history", "--db", folder_.file("again.db"), "--import", dir_ + "/runs"});
   EXPECT_EQ(again.exit_status, 0);
@@ -179,7 +180,7 @@ TEST_F(Nightly, OneAtATime) {
 
 TEST_F(Nightly, AFailedNullControlWarnsAndDoesNotFail) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(night().exit_status, 0);
-  // Label b of the null control is slower: the machine is not to be trusted.
+  // Label b of the A/A control is slower, so the machine cannot be trusted.
   const std::string shaky = write_program(
       "shaky_bench", "case \"$*\" in */null/b*) export FAKE_SLOW=Model ;; esac\nexec " TBENCH_FAKE_BENCH " \"$@\"");
   const support::ChildResult result = night({{"TBENCH_NIGHT_BENCH", shaky}, {"GITHUB_ACTIONS", "true"}});

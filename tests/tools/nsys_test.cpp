@@ -1,4 +1,4 @@
-// tbench nsys as a user runs it.
+// Tests tbench nsys as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST_F(TbenchNsys, TakesNamesOfRanges) {
   expect_refused({"--map=forwart=FORWARD"}, HasSubstr("--map: no range is named 'forwart'"));
 }
 
-/// Times of files come from a checkout, an archive or a copy as well as from a program that wrote them.
+/// Files may come from a checkout, an archive or a copy, so their times may not tell which is older.
 TEST_F(TbenchNsys, AnExportOlderThanItsReportIsShownWithANote) {
   support::write_text(folder_.file("report.nsys-rep"), "NVTS");
   const auto now = std::filesystem::last_write_time(path_);
@@ -119,7 +119,7 @@ TEST_F(TbenchNsys, AnExportOlderThanItsReportIsShownWithANote) {
                             "it again\n");
 }
 
-/// A program that records with PyTorch has such ranges: `backward` is open on the thread that waits.
+/// A program that records with PyTorch has such ranges: `backward` is open on the thread that waits for it.
 TEST_F(TbenchNsys, BackwardOfAutogradsThreadIsOfItsPhase) {
   const std::string path = folder_.file("autograd.sqlite");
   {

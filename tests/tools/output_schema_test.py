@@ -1,4 +1,5 @@
-"""What --json prints in every situation is valid by tools/tbench/output.schema.json, and spoilt documents are not.
+"""Tests that the output of --json in every situation is valid by tools/tbench/output.schema.json, and that spoilt
+documents are not.
 
 Usage: output_schema_test.py SCHEMA TOOLS_TEST. Exit status 77: jsonschema is not installed.
 """
@@ -20,14 +21,14 @@ LEAST_SITUATIONS = 20
 
 
 def documents_of(tools_test):
-    """By the name of the situation."""
+    """Returns {situation's name: document}."""
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, TBENCH_DOCUMENTS=folder)
         subprocess.run([tools_test, "--gtest_brief=1", "--gtest_filter=*/Situations.*"], check=True, env=environment)
         return {path.stem: json.loads(path.read_text()) for path in sorted(pathlib.Path(folder).glob("*.json"))}
 
 
-# Each leaves a document that says something else than what its command found.
+# Each change makes a document contradict the results of its command.
 OF_ALL = {
     "no outcome": without("outcome"),
     "no cause": without("why"),

@@ -1,4 +1,4 @@
-// Files that no command of tbench overwrites, and messages where it cannot write.
+// Tests that no command of tbench overwrites input files, and which messages appear if a command cannot write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ class Outputs : public testing::Test {
     arguments.insert(arguments.begin(), TBENCH_TOOL);
     return support::run_child(arguments);
   }
-  /// Exit status 2, one line, and no file changed.
+  /// Expects exit status 2, a message of one line, and no changed file.
   void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
     const std::map<std::string, std::string> before = contents();
     const support::ChildResult result = tbench(arguments);
@@ -55,7 +55,7 @@ class Outputs : public testing::Test {
   std::string db_ = folder_.file("history.db");
 
  private:
-  /// A folder with the results.
+  /// Makes a folder with the results and returns its path.
   std::string imported() {
     fs::create_directories(folder_.file("nights"));
     fs::copy_file(a_, folder_.file("nights/a.json"));

@@ -1,4 +1,4 @@
-// tbench profile as a user runs it, on what tbench nsys -o wrote.
+// Tests tbench profile as a user runs it, on the output of tbench nsys -o.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST_F(TbenchProfile, PrintsWhatNsysPrints) {
   EXPECT_EQ(out({"profile", profile_ + "/trace.json.gz", "--csv"}), out({"profile", profile_, "--csv"}));
   auto of_export = nlohmann::json::parse(out({"nsys", export_, "--json"}));
   auto of_profile = nlohmann::json::parse(out({"profile", profile_, "--json"}));
-  for (nlohmann::json* json : {&of_export, &of_profile}) json->erase("next");  // names what was read
+  for (nlohmann::json* json : {&of_export, &of_profile}) json->erase("next");  // this field names the input file
   EXPECT_EQ(of_profile, of_export);
   EXPECT_THAT(out({"profile", profile_}), AllOf(StartsWith(profile_ + "\n\nRanges: "), HasSubstr("\nLaunches, gaps")));
 }

@@ -26,7 +26,7 @@ from python_support import GOLDEN, PACKAGE, SERIES_WRITER, InFolder, counters_of
 
 import tbench
 
-RECORDS = "50"  # of a run that is killed
+RECORDS = "50"  # number of records of a run that is killed
 
 
 class Journals(InFolder):
@@ -61,7 +61,7 @@ class Journals(InFolder):
 
     def test_an_empty_journal_is_none_and_that_of_a_link_is_beside_its_file(self):
         path = self.file_of(3)
-        self.write("killed.json.journal", "")  # before its first record
+        self.write("killed.json.journal", "")  # of a run killed before its first record
         self.assertEqual(len(self.read(self.folder)), 3)
         link = self.folder / "folder"
         link.mkdir()
@@ -122,7 +122,9 @@ class Journals(InFolder):
                 tbench.read(path)
 
     def kill_at_work(self, path):
-        """The names that the writer printed. A pipe that is nearly full stops it before it has printed all of them."""
+        """Returns the names that the writer printed. A nearly full pipe stops the writer before it has printed all of
+        them.
+        """
         read_end, write_end = os.pipe()
         room = 400
         os.write(write_end, b"\n" * (fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096) - room))
@@ -137,7 +139,7 @@ class Journals(InFolder):
             return printed.read().split()
 
     def test_a_run_that_was_killed(self):
-        """The program's own writer, killed at work: nothing that it had finished is lost."""
+        """Kills the program's own writer while it writes. No record that was finished may be lost."""
         whole, killed = self.folder / "whole.json", self.folder / "killed.json"
         subprocess.run([SERIES_WRITER, whole, RECORDS, "fresh"], check=True, stdout=subprocess.DEVNULL)
         wanted = self.read(whole)
@@ -245,7 +247,7 @@ class Errors(InFolder):
 
 
 def missing_backend():
-    """Why no wheel can be built without a network, or None."""
+    """Returns why no wheel can be built without a network, or None."""
     if importlib.util.find_spec("wheel"):
         return None
     try:

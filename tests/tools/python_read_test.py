@@ -22,7 +22,7 @@ import tbench
 from tbench.counters import FLAGS, GENERAL, counters_of
 
 
-# Counters that schema version 9 named anew, defined anew or added.
+# Counters that schema version 9 renamed, redefined or added.
 REDEFINED = ("mfu", "hfu", "peak_share_at_clock", "device_ms", "idle_share", "host_share", "launch_budget_us", "host_bound")
 
 
@@ -35,7 +35,9 @@ class CommittedResults(unittest.TestCase):
         cls.frame = tbench.read(RESULTS)
 
     def read_alone(self):
-        """Files that are read without the others: with TBENCH_LONG_TESTS=1 all, else the smallest of every folder and schema version."""
+        """Returns the files that are read alone: all with TBENCH_LONG_TESTS=1, else the smallest of every folder and
+        schema version.
+        """
         if os.environ.get("TBENCH_LONG_TESTS") == "1":
             return self.results
         smallest = {}
@@ -73,11 +75,11 @@ class CommittedResults(unittest.TestCase):
 
     @staticmethod
     def keyed(path, file):
-        """Entries by the keys of their counters."""
+        """Returns the entries by path, name and repetition."""
         return {(str(path), entry["name"], entry["repetition_index"]): entry for entry in entries_of(file)}
 
     def test_counters_follow_from_records(self):
-        """What a journal's records are shown with is what the program writes."""
+        """The package computes the same counters for a journal's records as the program writes."""
         for path, file in [*self.results.items(), (GOLDEN, load(GOLDEN))]:
             version = file["context"]["tbench"]["schema_version"]
             for entry in entries_of(file):
@@ -88,7 +90,9 @@ class CommittedResults(unittest.TestCase):
                 self.assertEqual(bits(derived), bits(written), f"{path}: {entry['name']}")
 
     def test_a_ceiling_may_be_passed_by_two_percent(self):
-        """No committed file is near the limit: 16 MB in 4.25 us, over 98 % of that rate, are 1.0204 of it."""
+        """No committed file is near the limit. The golden record has 16 MB in 4.25 us, which is 1.0204 of a ceiling at
+        98 % of its rate.
+        """
         record = entries_of(load(GOLDEN))[-1]["tbench"]
         for share_of_rate, above in ((0.98, 1.0), (0.981, 0.0)):
             record["ceiling_per_second"] = 16e6 / 4.25e-6 * share_of_rate
@@ -178,7 +182,7 @@ class Pages(unittest.TestCase):
         self.addCleanup(os.chdir, before)
         with contextlib.redirect_stdout(printed):
             exec("\n".join(examples), {})
-        self.assertIn("63.63", printed.getvalue())  # 2.7B, forward, eager: as README.md has it
+        self.assertIn("63.63", printed.getvalue())  # 2.7B, forward, eager: the same number as in README.md
         self.assertIn("median_ms", printed.getvalue())
 
 
@@ -235,7 +239,7 @@ class PathsAndFilters(InFolder):
 
     def test_kernels(self):
         frame = tbench.kernels(self.folder)
-        self.assertEqual(len(frame), 6)  # two of each file
+        self.assertEqual(len(frame), 6)  # two entries per file
         self.assertEqual(frame["class"].tolist()[:2], ["gemm", "memcpy"])
         self.assertEqual(frame["kernel"][0], "void gemm<float, 128>(float*)")
         self.assertEqual(frame["total_s"].tolist()[:2], [0.0123, 1e-06])

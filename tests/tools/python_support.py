@@ -1,6 +1,6 @@
-"""What the tests of the Python package share. The test's first arguments are SOURCE_DIR and SERIES_WRITER.
+"""Code that the tests of the Python package share. The test's first arguments are SOURCE_DIR and SERIES_WRITER.
 
-Ends the program as skipped where pandas is not installed.
+Ends the program as skipped if pandas is not installed.
 """
 
 import gzip
@@ -30,12 +30,12 @@ def load(path):
 
 
 def entries_of(results):
-    """Those of records, not of means of repetitions."""
+    """Returns the entries that have a record. Means of repetitions have none."""
     return [entry for entry in results["benchmarks"] if "tbench" in entry]
 
 
 def counters_of_entry(entry):
-    """Its times and counters have a point or an exponent in the file; no other number beside them does."""
+    """Returns an entry's times and counters. Only they have a point or an exponent in the file."""
     return {key: value for key, value in entry.items() if type(value) is float}
 
 

@@ -30,24 +30,26 @@ def sources():
 
 
 def current_scopes(scope):
-    """The scope itself, the one that its renamed namespace has, and sm80, where names of `kernels` may have moved to."""
+    """Returns the scope, its namespace's new name, and sm80, to which names of `kernels` may have moved."""
     moved = {row.old: row.new for row in MAP if row.kind == "namespace"}
     return {scope, moved.get(scope, scope), f"{scope}::sm80"}
 
 
 def code_with(scope, word):
-    """The code of every source that opens the namespace and has the word."""
+    """Returns the code of every source that opens the namespace and contains the word."""
     scopes = current_scopes(scope)
     return [code for namespaces, code, words in sources() if word in words and scopes & namespaces]
 
 
 def declares_type(code, name):
-    """Whether the code declares the type in a namespace, at a line's begin; aliases inside a class are other names."""
+    """Returns whether the code declares the type in a namespace, at the beginning of a line. Aliases inside a class are
+    other names.
+    """
     return re.search(rf"^(?:enum )?(?:struct|class|using)\s+(?:\w+::)*{name}\b(?!\s*;)", code, re.MULTILINE) is not None
 
 
 def bodies(code, name):
-    """The text between the braces of each definition of the type."""
+    """Yields the text between the braces of each definition of the type."""
     for match in re.finditer(rf"\b(?:struct|class)\s+{name}\b[^;{{]*{{", code):
         depth, end = 1, match.end()
         while depth > 0 and end < len(code):
@@ -57,7 +59,7 @@ def bodies(code, name):
 
 
 def has_member(row, member):
-    """Whether the row's type, by its old or its new name, has the member."""
+    """Returns whether the row's type, under its old or new name, has the member."""
     type_name = row.old.rpartition("::")[0]
     new_types = {other.new.rpartition("::")[2] for other in MAP if other.kind == "type" and (other.old, other.scope) == (type_name, row.scope)}
     return any(member in re.findall(r"\w+", body) for code in code_with(row.scope, member)
@@ -65,7 +67,7 @@ def has_member(row, member):
 
 
 def is_there(row, name):
-    """Whether the row's old or new name is in the tree; a new name may be in a namespace below the scope: `sm80::FwdConfig`."""
+    """Returns whether `name` is in the tree. A new name may be in a namespace below the scope: `sm80::FwdConfig`."""
     if row.kind in ("file", "divided"):
         return (SOURCE / name).exists()
     if row.kind == "namespace":
@@ -90,12 +92,12 @@ class TheMap(unittest.TestCase):
                 self.assertEqual(len(found), 1, f"in the tree: {found}")
 
     def test_new_names_differ_in_a_scope(self):
-        """Overloads that become one may share a name: functions. Two types of one namespace may not."""
+        """Overloaded functions may be renamed to the same name. Two types of one namespace may not."""
         seen = {}
         for row in MAP:
             if row.kind in ("type", "kernel", "file"):
                 other = seen.setdefault((row.kind, row.new, row.scope), row)
-                same_namespace_later = other is row or row.new == "WorkspacePointers"  # each in a source of its own
+                same_namespace_later = other is row or row.new == "WorkspacePointers"  # declared once per source
                 self.assertTrue(same_namespace_later, f"{row.old} and {other.old} both become {row.new}")
 
     def test_every_kernel_names_its_pass(self):
@@ -106,7 +108,7 @@ class TheMap(unittest.TestCase):
 
 
 class NamesOfKernels(unittest.TestCase):
-    """What readers of results rename, src/profile/kernel_renames.tsv, follows from the map."""
+    """The renames that readers of results apply, src/profile/kernel_renames.tsv, follow from the map."""
 
     def test_has_every_kernel_and_nothing_that_the_map_has_not(self):
         lines = (SOURCE / "src/profile/kernel_renames.tsv").read_text().splitlines()

@@ -1,4 +1,4 @@
-// Thirty nights of an H200's results through `tbench gate`, as a scheduled job runs it.
+// Tests thirty nights of an H200's results with `tbench gate`, as a scheduled job runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class ReplayedNights : public testing::Test {
     return text;
   }
 
-  /// Measures a night and judges it.
+  /// Measures a night and evaluates it.
   results::Json judged(int night, const Words& variables = {}, const Words& flags = {}) {
     const std::string file = folder_.file("night" + std::to_string(night) + ".json");
     Words measure = bench(night, variables);
@@ -56,7 +56,7 @@ TEST_F(ReplayedNights, TellASlowHostFromASlowImplementationWhichIsRedInItsFirstN
   }
   EXPECT_LE(not_judged, 1) << "the host's ceilings wander, the device's do not";
 
-  // The host takes longer, the GPU does not: nothing is run again, which could not be.
+  // The host takes longer, but the GPU does not. Nothing is run again; the programs given for that do not exist.
   const results::Json host =
       judged(kNights, {"REPLAY_HOST=1.2"}, {"--good", "/no/such/program", "--new", "/no/such/program"});
   EXPECT_EQ(host.at("exit_status"), 0) << host.at("text");

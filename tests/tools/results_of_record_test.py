@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the committed results, unpacked, are the bytes that SHA256SUMS of their folder lists, each of them.
+"""Checks that SHA256SUMS of each folder lists all committed results, and that their unpacked bytes have these sums.
 
     results_of_record_test.py RESULTS_DIR
 """

@@ -18,14 +18,14 @@ import unittest
 SOURCE, TOOL, FAKE_BENCH = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 SUITE, NIGHTLY = SOURCE / "ci/slurm/suite.sbatch", SOURCE / "ci/slurm/nightly.sbatch"
 LONGEST = 60  # seconds
-# Stops between two cases, as transformer_bench does, and has no more than that to say.
+# Stops between two cases, as transformer_bench does, and prints nothing.
 SLOW_BENCH = "#!/bin/bash\ntrap 'sleep 0.5; exit 130' TERM\necho $$ >program\nfor i in {1..600}; do sleep 0.1; done\n"
 
 
 class InFolder(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.program("scontrol", '#!/bin/sh\necho "$@" >>requeued\nkill -TERM $PPID\n')  # it ends what it has requeued
+        self.program("scontrol", '#!/bin/sh\necho "$@" >>requeued\nkill -TERM $PPID\n')  # ends the requeued task
         self.out = self.folder / "results/7"
 
     def program(self, name, text):
@@ -35,7 +35,7 @@ class InFolder(unittest.TestCase):
         return path
 
     def start(self, *words, number=1, count=1, first=1, last=None, **variables):
-        """Task `number` of `count` of the array 7."""
+        """Starts task `number` of `count` of the array 7."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM", "TBENCH", "FAKE"))}
         environment.update({"PATH": f"{self.folder}:{os.environ['PATH']}", "TBENCH_SUITE_BENCH": str(FAKE_BENCH), "TBENCH_SUITE_TOOL": str(TOOL),
                             "SLURM_ARRAY_JOB_ID": "7", "SLURM_ARRAY_TASK_ID": str(number), "SLURM_ARRAY_TASK_COUNT": str(count),
@@ -43,7 +43,7 @@ class InFolder(unittest.TestCase):
         return subprocess.Popen([SUITE, *words], cwd=self.folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def run_task(self, *words, **options):
-        """Exit status and stderr."""
+        """Runs a task and returns its exit status and stderr."""
         task = self.start(*words, **options)
         _, said = task.communicate(timeout=LONGEST)
         return task.returncode, said
@@ -122,7 +122,9 @@ class Merge(InFolder):
 
 class Interruptions(InFolder):
     def interrupt(self, *numbers, **variables):
-        """Exit status and stderr of a task whose script gets these signals while its program runs."""
+        """Sends these signals to the script of a task while its program runs. Returns the task's exit status and
+        stderr.
+        """
         task = self.start(TBENCH_SUITE_BENCH=str(self.program("slow", SLOW_BENCH)), **variables)
         path, end = self.folder / "program", time.monotonic() + LONGEST
         while not (path.exists() and path.read_text().endswith("\n")) and time.monotonic() < end:
@@ -130,9 +132,9 @@ class Interruptions(InFolder):
         seen = ""
         for number in numbers:
             task.send_signal(number)
-            while number == signal.SIGTERM and "suite: SIGTERM" not in seen:  # signals that wait have no order
+            while number == signal.SIGTERM and "suite: SIGTERM" not in seen:  # pending signals arrive in no fixed order
                 seen += task.stderr.readline()
-        if signal.SIGTERM in numbers:  # as Slurm, which sends it to both
+        if signal.SIGTERM in numbers:  # Slurm sends it to both
             os.kill(int(path.read_text()), signal.SIGTERM)
         _, said = task.communicate(timeout=LONGEST)
         return task.returncode, seen + said

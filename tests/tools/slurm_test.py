@@ -28,7 +28,7 @@ SHARDS = 4
 LONGEST, LONGEST_RUN = 240, 800  # seconds that a job and all tests may take on a busy machine
 CASES = ["--tb_device=cpu", "--tb_suite=smoke", "--benchmark_filter=^(Gemm|Kernel)/.*precision:fp32"]
 BRIEF = ["--benchmark_min_warmup_time=0.02", "--benchmark_min_time=0.02"]
-LONG_ENOUGH = ["--benchmark_min_warmup_time=0.02", "--benchmark_min_time=1"]  # that a shard can be interrupted
+LONG_ENOUGH = ["--benchmark_min_warmup_time=0.02", "--benchmark_min_time=1"]  # long enough to interrupt a shard
 
 
 def load(path):
@@ -36,7 +36,7 @@ def load(path):
 
 
 def records_in(path):
-    """Records by name, of the file and of the complete lines of the journal beside it."""
+    """Returns {name: record} of the file and of the complete lines of the journal next to it."""
     records = {}
     if path.exists():
         records = {entry["name"]: entry["tbench"] for entry in load(path)["benchmarks"]}
@@ -49,7 +49,7 @@ def records_in(path):
 
 
 def commands():
-    """Words of the command line by process."""
+    """Returns {process: words of its command line}."""
     found = {}
     for process in descendants(os.getpid()):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -58,7 +58,7 @@ def commands():
 
 
 class InSlurm(unittest.TestCase):
-    """Has the Slurm of all tests, a folder, and something like a checkout in it."""
+    """Provides the Slurm of all tests, and a folder with something like a checkout."""
 
     slurm: Slurm
 
@@ -70,7 +70,7 @@ class InSlurm(unittest.TestCase):
             (self.checkout / link).symlink_to(target)
 
     def submit(self, *words, **variables):
-        """The number of the job."""
+        """Submits a job and returns its number."""
         return self.slurm.checked("sbatch", "--parsable", *words, cwd=self.checkout, variables=variables).strip()
 
     def log(self, name):
@@ -87,7 +87,7 @@ class Suite(InSlurm):
         return self.slurm.checked(BENCH, *CASES, *flags, "--benchmark_list_tests").split()
 
     def program_of(self, number):
-        """The process that supervises a shard: its parent is the script of the task."""
+        """Returns the process that supervises a shard. Its parent is the script of the task."""
         parent = parents()
         own = {process: words for process, words in commands().items() if f"--tb_shard={number}/{SHARDS}" in words}
         found = [process for process in own if parent.get(process) not in own and pathlib.Path(own[process][0]).name == "transformer_bench"]
@@ -107,7 +107,7 @@ class Suite(InSlurm):
         }
         parts = {number: folder / f"part_{number}.json.gz" for number in interruptions}
         left = dict(interruptions)
-        while left:  # whichever has a time first: on a busy machine one may be done before another begins
+        while left:  # one may be done before another begins
             has_time = lambda: [number for number in left if any("timing" in record for record in records_in(parts[number]).values())]
             number, *_ = wait_until(has_time, f"a time of one of the tasks {[*left]}", 120)
             left.pop(number)()
@@ -136,11 +136,11 @@ class Suite(InSlurm):
 
         self.assertEqual(self.wait_for_end(whole_job), "COMPLETED", self.log(f"{whole_job}_1"))
         whole = records_in(self.checkout / "results" / whole_job / "all.json.gz")
-        kind = {"unstable": "ok"}  # two tasks on a processor
+        kind = {"unstable": "ok"}  # two tasks share a processor
         self.assertEqual({name: kind.get(record["status"], record["status"]) for name, record in merged.items()},
                          {name: kind.get(record["status"], record["status"]) for name, record in whole.items()})
 
-        # The same array in the same folder: nothing is left to do.
+        # Submits the same array for the same folder again. Every case is done.
         again = self.submit(f"--array=1-{SHARDS}", "--cpus-per-task=1", SUITE, *CASES, *LONG_ENOUGH, TBENCH_SUITE_DIR=str(folder))
         self.wait_for_end(again)
         self.assertEqual(records_in(folder / "all.json.gz"), merged)
@@ -189,7 +189,7 @@ def main():
     if why_not():
         sys.exit(skipped(why_not(), is_allowed_in_ci=os.geteuid() != 0))
     for number in (signal.SIGTERM, signal.SIGALRM):
-        signal.signal(number, signal.default_int_handler)  # an exception that no test catches: Slurm is stopped
+        signal.signal(number, signal.default_int_handler)  # the exception stops Slurm; no test catches it
     signal.alarm(LONGEST_RUN)
     with tempfile.TemporaryDirectory() as scratch, Slurm(scratch) as InSlurm.slurm:
         unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)

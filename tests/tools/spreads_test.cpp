@@ -1,4 +1,4 @@
-// `tbench spreads` as a user runs it.
+// Tests `tbench spreads` as a user runs it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::StartsWith;
 
 class TbenchSpreads : public testing::Test {
  protected:
-  /// A file with eight graphs, each so many times as long as usual.
+  /// Writes a file with eight graphs that take `factor` times as long as usual, and returns its path.
   std::string graphs(const std::string& name, double factor) {
     results::ResultFile file;
     file.environment = support::gpu_environment();

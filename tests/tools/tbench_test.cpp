@@ -1,4 +1,4 @@
-// tbench as a user runs it: exit statuses and messages.
+// Tests tbench as a user runs it: exit statuses and messages.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ support::ChildResult tbench(std::vector<std::string> arguments) {
   return support::run_child(arguments);
 }
 
-/// Exit status 2, nothing on stdout, one line on stderr.
+/// Expects exit status 2, nothing on stdout, and one line on stderr.
 void expect_usage_error(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
   const support::ChildResult result = tbench(arguments);
   EXPECT_EQ(result.exit_status, 2);
@@ -169,7 +169,7 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
   expect_usage_error({"report", "--update=" + path}, HasSubstr("no section has a command"));
 }
 
-/// Results whose samples are others by 0.1 %.
+/// Returns results whose samples are longer by 0.1 %.
 results::ResultFile of_another_process(results::ResultFile file) {
   for (Record& record : file.records) {
     if (record.timing) support::scale_samples(*record.timing, 1.001);
@@ -187,7 +187,7 @@ TEST(TbenchReport, ADocumentHoldsAComparison) {
   support::write_text(path, "<!-- tbench:sides diff a.json --to b.json --filter=Gemm -->\n<!-- /tbench:sides -->\n");
   EXPECT_EQ(tbench({"report", "--update=" + path}).exit_status, 0);
   const std::string document = results::read_whole_file(path);
-  // Files are called as the marker calls them, wherever the document is.
+  // The document names the files as the marker does, wherever the document is.
   EXPECT_THAT(document, AllOf(HasSubstr("\n- base: a.json ("),
                               HasSubstr("\n- warning: 'a.json' and 1 other: the run was interrupted\n"),
                               HasSubstr("| outcome | case |"), HasSubstr("| Gemm/m:")));

@@ -40,7 +40,7 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        # As in the other builds: what they compiled, ccache has.
+        # Uses the other builds' settings, so that ccache has the objects that they compiled.
         environment = {**os.environ, "CMAKE_GENERATOR": "Ninja", "CMAKE_ARGS": " ".join(CMAKE_ARGUMENTS),
                        "CCACHE_BASEDIR": str(SOURCE), "CCACHE_NOHASHDIR": "1"}
         checked(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps",
@@ -57,7 +57,7 @@ class Wheel(unittest.TestCase):
         cls.scratch.cleanup()
 
     def sees(self, folder):
-        """The environment's packages are the wheel's and those in a folder."""
+        """Makes the environment's packages those of the wheel and of `folder`."""
         (self.site / "others.pth").write_text(f"{folder}\n")
 
     def fake_torch(self, version):

@@ -26,7 +26,7 @@ WRITERS = 20
 
 
 def becomes(is_so, limit=30):
-    """Whether something is so within `limit` seconds."""
+    """Returns whether `is_so()` becomes true within `limit` seconds."""
     end = time.monotonic() + limit
     while not is_so() and time.monotonic() < end:
         time.sleep(0.01)
@@ -69,11 +69,13 @@ class Writers(unittest.TestCase):
         return self.kills < KILLS
 
     def killed(self, words):
-        """Kills the command at a random moment of the time that it took last. Returns whether it had ended before, and well."""
+        """Kills the command at a random moment within its last duration. Returns whether it ended successfully before
+        the kill.
+        """
         process, began = self.start(*words), time.monotonic()
         try:
             out, err = process.communicate(timeout=self.moments.uniform(0, self.duration))
-            self.duration = time.monotonic() - began  # it was slower before, on a busy machine
+            self.duration = time.monotonic() - began  # a busy machine may have delayed it before
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             out, err = process.communicate()
@@ -83,7 +85,7 @@ class Writers(unittest.TestCase):
         return process.returncode == 0
 
     def together(self, *words):
-        """Twenty of the command at once. Returns what they ended with."""
+        """Runs twenty instances of the command at once. Returns their exit statuses and outputs."""
         processes = [self.start(*words) for _ in range(WRITERS)]
         answers = [process.communicate() for process in processes]
         self.assertEqual(list(self.temporary.iterdir()), [])
@@ -93,7 +95,9 @@ class Writers(unittest.TestCase):
         return {path.name for path in self.folder.iterdir()}
 
     def check_output(self, output, words, old=None):
-        """Kills a command that writes `output`, where `old` was or nothing, and runs twenty of it."""
+        """Kills a command that writes `output`, whose previous contents are `old`, and then runs twenty instances of
+        it.
+        """
         def reset():
             output.unlink(missing_ok=True)
             if old is not None:
@@ -115,7 +119,7 @@ class Writers(unittest.TestCase):
         self.assertLessEqual(self.names(), allowed)
 
     def check_together(self, words):
-        """Twenty of a command that was killed before all do what one does."""
+        """Twenty instances of a command that was killed before must all succeed."""
         for status, out, err in self.together(*words):
             self.assertEqual(status, 0, out + err)
         print(f"{self.kills} killed at work, {WRITERS} at once", file=sys.stderr, end=" ... ")
@@ -133,7 +137,7 @@ class Writers(unittest.TestCase):
         self.check_output(self.folder / "page.md", ["report", "--update=page.md"], old)
 
     def runs_in(self, database):
-        """The number of runs in a sound history; None before it is one."""
+        """Returns the number of runs in a valid history; None if the database does not exist or is empty."""
         if not database.exists() or database.stat().st_size == 0:
             return None
         with contextlib.closing(sqlite3.connect(database)) as history:
@@ -142,7 +146,9 @@ class Writers(unittest.TestCase):
             return history.execute("SELECT COUNT(*) FROM run").fetchone()[0] if "run" in tables else None
 
     def check_history(self, words, runs, others=()):
-        """Kills a command that adds `runs` runs to history.db, until it has; then runs twenty of it."""
+        """Kills a command that adds `runs` runs to history.db until it has added them; then runs twenty instances of
+        it.
+        """
         database, *others_of_sqlite = (self.folder / f"history.db{ending}" for ending in ("", "-journal", "-wal", "-shm"))
         before = self.names()
         self.finish(*words)
@@ -150,7 +156,7 @@ class Writers(unittest.TestCase):
         allowed = before | {database.name, *(path.name for path in others_of_sqlite), *others}
         known = runs
         while self.is_to_be_killed():
-            if known == runs:  # from the start, every time that it is whole
+            if known == runs:  # starts again from the first history whenever it is complete
                 for path in (database, *others_of_sqlite):
                     path.unlink(missing_ok=True)
                 known = 0
@@ -169,7 +175,9 @@ class Writers(unittest.TestCase):
         self.check_history(["gate", *files, "--db=history.db", "--junit=junit.xml"], 1, ["junit.xml"])
 
     def test_gate_that_runs_suspects_again(self):
-        """Killed and stopped in turn: the night stays unjudged, and what it was running ends with it."""
+        """Kills and stops the gate alternately. The night must stay unjudged, and every program that the gate started
+        must end with it.
+        """
         nights = [[self.measure(f"night{night}_{seed}.json", night=night, seed=seed) for seed in range(5)]
                   for night in range(1, 10)]
         for files in nights:
@@ -192,7 +200,7 @@ class Writers(unittest.TestCase):
             number, began = signal.SIGKILL if self.kills % 2 else signal.SIGTERM, time.monotonic()
             try:
                 out, err = process.communicate(timeout=self.moments.uniform(longest / 4, longest))
-                longest = time.monotonic() - began  # it was slower before, on a busy machine
+                longest = time.monotonic() - began  # a busy machine may have delayed it before
             except subprocess.TimeoutExpired:
                 process.send_signal(number)
                 out, err = process.communicate()

@@ -22,7 +22,7 @@ ParsedCommandLine parse(const std::vector<std::string>& flags) {
   return parse_command_line(static_cast<int>(words.size()), words.data());
 }
 
-/// The error that the flags cause, or "" if there is none.
+/// Returns the message of the error that the flags cause, or "" if there is none.
 std::string error_of(const std::vector<std::string>& flags) {
   try {
     static_cast<void>(parse(flags));
@@ -196,7 +196,7 @@ TEST(Options, AGoogleBenchmarkFlagWithoutMeaningHereSaysWhatDoesTheJob) {
 
 struct BadValue {
   const char* flag;
-  const char* expected;  // part of the message
+  const char* expected;  // must occur in the message
 };
 
 class OptionsBadValue : public ::testing::TestWithParam<BadValue> {};

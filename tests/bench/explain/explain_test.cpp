@@ -1,4 +1,4 @@
-// Explanations of cases, without a GPU.
+// Tests explanations of cases without a GPU.
 #include "bench/explain/explain.hpp"
 
 #include <gmock/gmock.h>

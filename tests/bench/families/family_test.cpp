@@ -1,6 +1,6 @@
-// The Ceiling family, and the names of all cases of the suites' tables, retired ones too, pinned: a name is the join
-// key of every comparison, so that a change of one must be meant. After a meant change ci/update_case_lists.sh has this
-// test write the lists.
+// Tests the Ceiling family, and pins the names of all cases in the suites' tables, including retired ones. A name is
+// the join key of every comparison, so a change must be intended. After an intended change, ci/update_case_lists.sh
+// runs this test to write the lists.
 #include "bench/families/family.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(CaseList, IsTheOnePinned) {
   expect_pinned(Suite::kFull, "full");
 }
 
-/// Names of the cases that the run's ranks measure together.
+/// Returns the names of the cases that the ranks of a run measure together.
 std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
   std::vector<std::string> names;
   for (const CaseId& id : expand(specs_of(for_ranks(all_families({}), ranks)), suite, {})) names.push_back(id.name());
@@ -60,10 +60,11 @@ std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
 }
 
 TEST(CaseList, OfRanksHasWhatSpansThemAlone) {
-  // Collective: 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2
+  // Collective: 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes up to 4 GiB x 2
   // precisions. DataParallel: 7 strategies x 2 precisions; 2 sizes; 3 sizes x 2 implementations x (4 strategies without
-  // buckets, 3 of 3 buckets each), and 2 sizes as graphs. Overlap: a size; a size; 3 sizes x 3 precisions. Full has
-  // what only standard's tables have, too: 2 sizes of Collective's for each of 6 operations
+  // buckets, 3 with 3 bucket sizes each), and 2 sizes as graphs. Overlap: one size; one size; 3 sizes x 3 precisions.
+  // The full suite also has the cases that only the standard suite's tables have: 2 sizes of Collective for each of 6
+  // operations.
   EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2 + 7 * 2 + 1);
   EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5 + 7 * 2 + 1);
   EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * (12 * 2 + 2) + 3 * 2 * (4 + 3 * 3) + 7 * 2 + 3 * 3);
@@ -104,30 +105,30 @@ std::int64_t count_of(Suite suite, const std::string& part) {
 std::int64_t course_sizes() { return static_cast<std::int64_t>(course_model_sizes().size()); }
 
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
-  // Each implementation has for each size 4 contexts x 3 passes x 2 precisions; at 512 tf32 and fp16; and graphs in
-  // bf16
+  // For each size, each implementation has 4 contexts x 3 passes x 2 precisions, tf32 and fp16 at context 512, and
+  // graphs in bf16.
   const auto impls = static_cast<std::int64_t>(model::model_impl_names().size());
   EXPECT_EQ(count_of(Suite::kFull, "Model/"), impls * course_sizes() * (24 + 6 + 3));
   EXPECT_EQ(count_of(Suite::kFull, "/exec:graph"), impls * course_sizes() * 3);
 }
 
 TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
-  // The course: 6 widths x 7 lengths x causal or not x 3 passes; the models: each size x 4 contexts x 3 passes; long
-  // sequences of one head: 2 widths x 3 lengths x 3 passes, of 16 heads the same.
+  // The course: 6 widths x 7 lengths x causal or not x 3 passes. The models: each size x 4 contexts x 3 passes. Long
+  // sequences with one head: 2 widths x 3 lengths x 3 passes, and the same with 16 heads.
   const std::int64_t course = 6 * 7 * 2 * 3, models = course_sizes() * 4 * 3, one_head = 2 * 3 * 3,
                      sixteen_heads = 2 * 3 * 3;
   EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"), course + models + one_head + sixteen_heads);
-  // In bf16 alone: a model's backward by itself (each size x 4 contexts), 65,536 tokens of 16 heads (2 widths x 3
-  // passes).
+  // These cases exist only in bf16: a model's backward by itself (each size x 4 contexts), and 65,536 tokens with 16
+  // heads (2 widths x 3 passes).
   EXPECT_EQ(count_of(Suite::kFull, "precision:fp32/impl:sdpa_efficient"),
             course + models - course_sizes() * 4 + one_head + sixteen_heads - 2 * 3);
   EXPECT_EQ(count_of(Suite::kFull, "precision:tf32/impl:sdpa_"), 0);
-  // 2 widths x 3 lengths, the backward alone: bf16 of two implementations, fp32 of one
+  // 2 widths x 3 lengths, backward only: two implementations in bf16, one in fp32.
   EXPECT_EQ(count_of(Suite::kFull, "/deterministic:1"), 2 * 3 * (2 + 1));
 }
 
 TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
-  // Each size x 5 shapes (projection, three of them fused, FFN up and down, LM head) and 7 squares
+  // Each size x 5 shapes (one projection, three fused projections, FFN up and down, LM head), and 7 squares.
   const std::int64_t products = course_sizes() * 5 + 7;
   EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:cublaslt_best"), products);
   EXPECT_EQ(count_of(Suite::kFull, "Gemm/"), products * 5 * 3);
@@ -144,7 +145,7 @@ TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
   const std::int64_t of_one_size = aten + fused;
   EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);
   EXPECT_EQ(count_of(Suite::kStandard, "Kernel/"), of_one_size);
-  // Each size at 512; at 1024 the operations on activations in bf16
+  // Each size at context 512, and the operations on activations in bf16 at context 1024.
   EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), course_sizes() * (of_one_size + (9 * 2 + 2) + (7 * 2 + 1)));
 }
 
@@ -170,8 +171,8 @@ TEST(CeilingFamily, TheStandardSuiteHasEveryCeilingInEveryRegimeThatMakesSense) 
   std::set<std::string> listed;
   for (const CaseId& id : expand(std::vector{spec}, Suite::kStandard, {})) listed.insert(id.name());
   EXPECT_EQ(listed, sensible);
-  // 4 bandwidths, 5 products in two regimes, launch and event, the gap of the queue, dispatch and 4 copies from and to
-  // the host
+  // 4 bandwidths, 5 products in two regimes, launch and event, the gap of the queue, dispatch, and 4 copies between
+  // device and host.
   EXPECT_EQ(listed.size(), 4U + 5 * 2 + 2 + 1 + 5);
 }
 
@@ -196,7 +197,8 @@ TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
   EXPECT_EQ(sampler.l2, L2State::kWarm);
   measure::SamplerOptions steps;
   family.prescribe(case_of("gemm_bf16", "sustained"), steps);
-  // A clock at the power limit settles in what is dropped of a chunk, which ends before the limit's control overshoots.
+  // At the power limit, the clock settles in the dropped steps of a chunk. The chunk ends before the power control
+  // overshoots.
   EXPECT_EQ(steps.fixed_warm_up, 20);
   EXPECT_EQ(steps.dropped_time, Seconds{0.25});
   EXPECT_EQ(steps.chunk_time, Seconds{0.55});
@@ -204,7 +206,7 @@ TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
   measure::SamplerOptions smoke;
   smoke.warm_up_time = smoke.sample_time = {0.01};
   family.prescribe(case_of("gemm_bf16", "sustained"), smoke);
-  EXPECT_EQ(smoke.warm_up_time, Seconds{0.01});  // what is shorter stays
+  EXPECT_EQ(smoke.warm_up_time, Seconds{0.01});  // shorter times are kept
 }
 
 TEST(FewSamples, AreTenUnlessTheCommandLineSaysHowMany) {
@@ -227,7 +229,7 @@ TEST(CeilingFamily, ProductsHaveADatasheetRateWhereTheirPrecisionHas) {
   EXPECT_EQ(family.precision(case_of("gemm_tf32", "burst")), Precision::kTf32);
   EXPECT_EQ(family.precision(case_of("gemm_fp8_e4m3", "burst")), std::nullopt);
   EXPECT_EQ(family.precision(case_of("copy", "burst")), std::nullopt);
-  EXPECT_FALSE(family.ceiling);  // held against nothing
+  EXPECT_FALSE(family.ceiling);  // has no ceiling
 }
 
 }  // namespace

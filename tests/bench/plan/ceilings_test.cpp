@@ -13,8 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// `Ceiling`, of which copies are measured in bursts alone, and a family of steps whose cases name what they are held
-/// against.
+/// Returns `Ceiling`, whose copies are measured only in bursts, and a family of steps whose cases name their ceilings.
 std::vector<Family> two_families() {
   Family ceilings;
   ceilings.spec = {.name = "Ceiling",
@@ -61,7 +60,8 @@ Work bytes(std::int64_t count, const std::string& ceiling = "") {
   return {.flop = {}, .tokens = 0, .bytes = count, .ceiling = ceiling};
 }
 
-/// Learnt: products of 8e12 FLOP in 10 ms sustained and in 8 ms in bursts, copies of 4e9 bytes in 1 ms.
+/// Knows these ceilings: products of 8e12 FLOP take 10 ms sustained and 8 ms in bursts, and copies of 4e9 bytes take 1
+/// ms.
 class Shares : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -104,7 +104,7 @@ TEST(CeilingsOf, BurstsOnAGpuNeedTheChainedOnesAndTheLaunchToo) {
                           "Ceiling/what:gemm_bf16/regime:burst", "Ceiling/what:gemm_bf16/regime:sustained"));
 }
 
-/// A step of 64 kernels that took `seconds` by events and 800 us by its trace.
+/// Returns a step of 64 kernels that took `seconds` by events and 800 us by its trace.
 Record traced(CaseId id, double seconds) {
   Record record = timed(std::move(id), seconds, Regime::kSustained, {});
   record.trace.emplace();
@@ -123,7 +123,7 @@ TEST(QueueGap, OfTheSameProcessIsTheChainedSteps) {
   };
   const CaseId id = ceiling_case("queue_gap", "sustained");
   EXPECT_FALSE(gap_of(traced(held_case("x"), 0.001), 0));
-  ceilings.learn(traced(id, 800e-6 + 64 * 0.1e-6), 0);  // too short to be one, and too long
+  ceilings.learn(traced(id, 800e-6 + 64 * 0.1e-6), 0);  // too short to be a kernel, and too long
   ceilings.learn(traced(id, 800e-6 + 64 * 5.1e-6), 0);
   EXPECT_FALSE(gap_of(traced(held_case("x"), 0.001), 0));
   ceilings.learn(traced(id, 800e-6 + 64 * 1.5e-6), 0);
@@ -167,7 +167,7 @@ TEST(CeilingsOf, ModelsAndAttentionAreHeldAgainstProductsOfTheirPrecision) {
   };
   EXPECT_THAT(of_attention("precision:tf32/impl:flash"), ElementsAre("Ceiling/what:gemm_tf32/regime:burst"));
   EXPECT_THAT(of_attention("precision:fp32/impl:naive"), ElementsAre("Ceiling/what:gemm_fp32/regime:burst"));
-  // Three TF32 products for one are no float32 products.
+  // Three TF32 products that replace a float32 product have no float32 ceiling.
   EXPECT_THAT(of_attention("precision:fp32/impl:flash"), IsEmpty());
   EXPECT_THAT(of_attention("precision:fp32/impl:sdpa_efficient"), IsEmpty());
 }
@@ -196,11 +196,11 @@ TEST_F(Shares, OfABurstTooLongToBeRestedAfterIsOfWhatTheGpuSustains) {
   burst.timing->median = {0.13};
   burst.timing->launches_per_sample = 2;
   EXPECT_EQ(held(burst), 8e12 / 0.010);
-  burst.timing->l2.reset();  // on a CPU nothing rests
+  burst.timing->l2.reset();  // the L2 state is not known on a CPU
   EXPECT_EQ(held(burst), 8e12 / 0.008);
 }
 
-/// 5 us in a launch, with a cold L2.
+/// Adds the ceiling of a launch: 5 us with a cold L2.
 class Floors : public Shares {
  protected:
   void SetUp() override {
@@ -229,7 +229,7 @@ TEST_F(Floors, AreALaunchAndTheWorkAtTheCeilingsRate) {
   EXPECT_DOUBLE_EQ(after(of_kernel(20e-6)).floor.value().value, 15e-6);  // 40 MB at 4 TB/s take 10 us
   Record product = timed(held_case("x"), 1.0, Regime::kBurst, flop(4e12, "gemm_bf16"));
   product.timing->l2 = L2State::kCold;
-  EXPECT_DOUBLE_EQ(after(product).floor.value().value, 5e-6 + 0.005);  // too long a burst: of the chained product
+  EXPECT_DOUBLE_EQ(after(product).floor.value().value, 5e-6 + 0.005);  // the burst is too long: the chained product
 }
 
 TEST_F(Floors, AreOfBurstsWithTheSameCacheAndProcessAlone) {
@@ -245,7 +245,7 @@ TEST_F(Floors, AreOfBurstsWithTheSameCacheAndProcessAlone) {
 TEST_F(Floors, SayWhatTheLaunchLimits) {
   EXPECT_TRUE(after(of_kernel(12e-6)).timing->resolution_limited);  // over 0.4
   EXPECT_FALSE(after(of_kernel(13e-6)).timing->resolution_limited);
-  Record elsewhere = of_kernel(12e-6);  // the sampler's word stands where no launch was measured
+  Record elsewhere = of_kernel(12e-6);  // the sampler's decision stands if no launch was measured
   EXPECT_FALSE(after(elsewhere, 1).timing->resolution_limited);
   elsewhere.timing->resolution_limited = true;
   EXPECT_TRUE(after(elsewhere, 1).timing->resolution_limited);
@@ -286,7 +286,7 @@ TEST_F(Shares, AreAbsentWhereNothingIsKnown) {
   Record failed = timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"));
   failed.timing.reset();
   EXPECT_EQ(held(failed), std::nullopt);
-  // Records that are not ok, or of no ceiling, teach nothing.
+  // Records that are not ok, or have no ceiling, are not learnt from.
   MeasuredCeilings empty{families};
   Record throttled = timed(ceiling_case("copy", "burst"), 0.001, Regime::kBurst, bytes(1000));
   throttled.status = Status::kThrottled;

@@ -60,7 +60,7 @@ TEST(ChosenDurations, AreOfTheGpuElseOfAnH100) {
   EXPECT_FALSE(chosen(options, Suite::kStandard, h100));
 }
 
-/// A file of this test alone, removed at the end. LibTorch's library has parts of std::filesystem that do not work.
+/// A file for one test, removed at the end. Parts of std::filesystem do not work with LibTorch's library.
 class TemporaryTable {
  public:
   ~TemporaryTable() { ::unlink(path_.c_str()); }
@@ -116,7 +116,7 @@ TEST(KnownOom, IsWhatNeverFittedThisGpuModelAndIsNotTried) {
                            "h100.csv");
   RunDurations durations{.table = table, .gpu = h100};
   Environment environment;
-  environment.gpu.emplace().memory_bytes = 1005;  // ECC and drivers leave a little more or less
+  environment.gpu.emplace().memory_bytes = 1005;  // ECC and drivers change the size slightly
   Options options;
   const auto status_of = [&](int number) {
     const std::optional<Record> record = known_oom(model(number), &durations, environment, options);
@@ -176,7 +176,7 @@ TEST(ExpectedTimes, AreWithinAFifthOnASlowHostAfterAQuarterOfTheRun) {
   for (const double slowness : {1.0, 1.4, 2.2}) {
     std::vector<TimedId> rows;
     std::vector<double> took;
-    // Interleaved, as in the random order of a process; the host slows the families down by different factors.
+    // The families are interleaved, as in the random order of a process. The host slows them down by different factors.
     for (int i = 0; i < 300; ++i) {
       const bool is_model = i % 3 == 0;
       const double expected = (is_model ? 4.0 : 0.5) * spread(generator);
@@ -220,12 +220,12 @@ TEST(StopAfter, StartsNoCaseThatWouldEndLater) {
   EXPECT_TRUE(has_time(100, 150));
   EXPECT_FALSE(has_time(100, 149));
   EXPECT_TRUE(has_time_for(1, &times, {100}, {1}, /*is_first=*/true));
-  times.finished(0, {200});  // twice as slow
+  times.finished(0, {200});  // twice as slow as the table says
   EXPECT_FALSE(has_time(100, 190));
   EXPECT_TRUE(has_time(100, 200));
   ExpectedTimes fast{plan_of(rows), table_of(rows)};
   fast.finished(0, {1});
-  EXPECT_FALSE(has_time_for(1, &fast, {100}, {149}, /*is_first=*/false));  // never less than the table says
+  EXPECT_FALSE(has_time_for(1, &fast, {100}, {149}, /*is_first=*/false));  // never less than the table's duration
   EXPECT_TRUE(has_time_for(1, nullptr, {100}, {101}, /*is_first=*/false));
   EXPECT_FALSE(has_time_for(1, nullptr, {101}, {101}, /*is_first=*/false));
 }

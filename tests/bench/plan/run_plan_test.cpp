@@ -42,7 +42,7 @@ std::vector<bool> fresh(const RunPlan& plan) {
   return all;
 }
 
-/// The input of a run of all these cases.
+/// Returns the input of a run of all these cases.
 PlanInput input_of(const std::vector<CaseId>& cases, std::int64_t processes = 1, std::uint64_t seed = 1) {
   PlanInput input{.cases = cases, .processes = processes, .order_seed = seed};
   for (const CaseId& id : cases) input.own_cases.insert(id.name());
@@ -77,7 +77,7 @@ TEST(RunPlan, EveryProcessHasEveryCaseOnceInAnOrderOfItsOwn) {
     EXPECT_EQ(std::ranges::adjacent_find(order), order.end());
     EXPECT_EQ(order.size(), 20U);
   }
-  EXPECT_EQ(orders.size(), 4U);  // none like another, none like the table's
+  EXPECT_EQ(orders.size(), 4U);  // all orders differ, also from the table's order
 }
 
 TEST(RunPlan, TheFirstCaseOfEveryProcessButTheFirstNeedsAFreshOne) {
@@ -104,7 +104,7 @@ TEST(RunPlan, EveryOrderIsAboutAsLikely) {
     ++counts[{plan[i].id.at("i"), plan[i + 1].id.at("i"), plan[i + 2].id.at("i")}];
   }
   ASSERT_EQ(counts.size(), 6U);
-  // Binomial with n = 6000 and p = 1/6: mean 1000, standard deviation 28.9; five of them either way.
+  // Binomial distribution with n = 6000 and p = 1/6: mean 1000, standard deviation 28.9. Five of them are allowed.
   for (const auto& [order, count] : counts) EXPECT_NEAR(count, 1000, 145);
 }
 
@@ -116,7 +116,7 @@ TEST(RunPlan, WhatIsFinishedIsDroppedByProcess) {
   ASSERT_EQ(plan.size(), 1U);
   EXPECT_EQ(plan[0].process, 1);
   EXPECT_NE(plan[0].id.at("i"), first);
-  EXPECT_FALSE(plan[0].needs_fresh_process);  // nothing has run in this one yet
+  EXPECT_FALSE(plan[0].needs_fresh_process);  // no case has run in this process yet
 }
 
 TEST(RunPlan, TheFirstCaseLeftOfAProcessNeedsAFreshOne) {
@@ -199,7 +199,7 @@ TEST(RunPlan, AShardKeepsItsCasesAndTheCeilingsThatAreNeeded) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, false));
 }
 
-/// The plan as text: processes after bars, a star before each case that needs a new process.
+/// Returns the plan as text: processes separated by bars, and a star before each case that needs a new process.
 std::string to_text(const RunPlan& plan) {
   std::string text;
   std::int64_t process = 0;
@@ -210,7 +210,7 @@ std::string to_text(const RunPlan& plan) {
   return text;
 }
 
-/// Three processes of a shard with everything that moves cases or starts processes, and half of it done.
+/// Returns three processes of a half-finished shard, with every rule that moves cases or starts processes.
 PlanInput everything() {
   std::vector<CaseId> cases = numbered(4);
   for (const char* name : {"Model/i:4/exec:graph", "Own/i:5", "Ceiling/what:read"})
@@ -240,7 +240,7 @@ CaseId product_of(const std::string& impl, const std::string& m = "64") {
   return CaseId{"Gemm", {{"m", m}, {"impl", impl}}};
 }
 
-/// "first" and "second" join the products, once in this process.
+/// Adds the plug-ins "first" and "second" for products, once per process.
 void add_two() {
   if (model::find_plugin("first") != nullptr) return;
   model::add_plugin({.path = "/libfirst.so", .name = "first", .digest = "", .parts = {"Gemm"}});

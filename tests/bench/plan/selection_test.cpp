@@ -79,8 +79,8 @@ TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
   options.axes = {parse_axis_override("Model.ctx=2048"), parse_axis_override("Model.batch=1,8")};
   options.filter = "Model/size:mine/.*";
   const Selection selection = select(options);
-  // 1 size x 1 context x 2 batches x bf16: 2 passes of eager, 3 of sdpa, 2 of four as graphs; a family with an axis of
-  // the user's has the retired cases, too
+  // 1 size x 1 context x 2 batches x bf16: 2 passes of eager, 3 of sdpa, and 2 of four implementations as graphs. A
+  // family with an axis set by the user also has the retired cases.
   EXPECT_EQ(selection.cases.size(), 2U * (2 + 3 + 2 * 4));
   EXPECT_EQ(selection.cases.front().name(), "Model/size:mine/ctx:2048/batch:1/pass:forward/precision:bf16/impl:eager");
 }
@@ -124,7 +124,7 @@ TEST(Selection, LeavesOutWhatIsRetiredAndSaysHowMany) {
     for (const CaseId& id : selection.cases) EXPECT_FALSE(retired_cases().contain(selection.suite, id)) << id.name();
   }
   const std::set<std::string> names = names_of(full);
-  for (const std::string& flash : names) {  // naive stands next to flash on the course's grid
+  for (const std::string& flash : names) {  // naive accompanies flash on the course's grid
     if (!flash.starts_with("Attention/batch:8/") || !flash.ends_with("/precision:bf16/impl:flash")) continue;
     EXPECT_TRUE(names.contains(flash.substr(0, flash.rfind(':')) + ":naive")) << flash;
   }
@@ -136,7 +136,7 @@ TEST(Selection, FindsARetiredCaseByItsNameAndByAnAxis) {
   options.filter = "size:small/.*impl:flash/exec:graph";
   EXPECT_EQ(select(options).cases.size(), 2U);
   EXPECT_EQ(select(options).by_name_only, 0U);
-  options.filter = "size:small/.*exec:graph";  // matches others, too
+  options.filter = "size:small/.*exec:graph";  // matches other cases, too
   EXPECT_EQ(select(options).cases.size(), 2U * 3);
   EXPECT_EQ(select(options).by_name_only, 2U);
   options.axes = {parse_axis_override("Model.ctx=2048")};
@@ -238,7 +238,7 @@ TEST(Selection, AStudyIsItsGridAndNothingElse) {
   EXPECT_EQ(select(options).cases.size(), 6U * 3 * 4);
   options.filter = "size:mine/.*train_step/precision:bf16";
   EXPECT_EQ(select(options).cases.size(), 1U);
-  EXPECT_EQ(select(options, false).suite, Suite::kStandard);  // sampled as such, on a CPU too
+  EXPECT_EQ(select(options, false).suite, Suite::kStandard);  // sampled as in standard, on a CPU, too
   options.filter = "sdpa";
   EXPECT_THAT(error_of(options), HasSubstr("no case of the study end_to_end matches"));
 }
@@ -280,8 +280,8 @@ TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
     for (const CaseId& id : cases) {
       const auto family = std::ranges::find(specs, id.family(), &FamilySpec::name);
       ASSERT_NE(family, specs.end()) << id.name();
-      // Keys that names have only where they are not the default: exec, DataParallel's bucket_mib, and Attention's
-      // deterministic, which is in no study.
+      // Names contain these keys only if their values are not the defaults: exec, DataParallel's bucket_mib, and
+      // Attention's deterministic, which no study uses.
       const std::vector<Axis>& axes = family->tables.front().axes;
       const auto always = std::ranges::count_if(axes, [](const Axis& axis) { return axis.unnamed.empty(); });
       ASSERT_GE(static_cast<std::ptrdiff_t>(id.parameters().size()), always) << id.name();
@@ -351,7 +351,7 @@ TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
               ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1/l2:warm", "Bursts/n:2/l2:warm"));
   options.filter = "n:2/l2:warm$";
   EXPECT_THAT(names(options), ::testing::ElementsAre("Bursts/n:2/l2:warm"));
-  // A worker is asked for the same case.
+  // A worker receives a request for the same case.
   const CaseId asked = CaseId::parse(names(options).front());
   EXPECT_EQ(asked.at("n"), "2");
   EXPECT_TRUE(is_burst(specs, asked));

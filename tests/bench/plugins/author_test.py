@@ -33,7 +33,7 @@ class Author(unittest.TestCase):
         (cls.folder / "wrong.py").write_text("def wrong(q, k):\n    return q\n")
 
     def run_study(self, *functions):
-        """Status, what was said, and by implementation the statuses and reasons of its cases."""
+        """Returns the status, the output, and the statuses and reasons of the cases by implementation."""
         environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
         ran = subprocess.run([PROGRAM, *FLAGS, *(f"--tb_plugin={function}" for function in functions)], cwd=self.folder,
                              env=environment, capture_output=True, text=True)
@@ -66,7 +66,7 @@ class Author(unittest.TestCase):
         self.assertNotIn("exporting", again.stderr)  # the cache has it
         self.assertTrue(all(status in MEASURED for status, _ in cases["attention"]), cases["attention"])
         packages = sorted(path.name for path in (self.folder / "cache/transformer_bench").iterdir())
-        self.assertEqual(len(packages), 1, packages)  # no draft and no log is left
+        self.assertEqual(len(packages), 1, packages)  # no draft and no log remains
         self.assertRegex(packages[0], r"^attention-attention-[0-9a-f]{32}-torch[0-9.]+-cpu_\w+-fp32-head_dim32\.pt2$")
 
 

@@ -1,4 +1,4 @@
-// Plug-ins that look fast and are not: each, named by TBENCH_CHEAT, cheats in one way at products on the CPU.
+// Plug-ins that look faster than they are. Each cheats in one way at products on the CPU. TBENCH_CHEAT selects it.
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -27,7 +27,7 @@ Output product(const tbench_gemm_problem& problem, const tbench_gemm_arguments& 
   return {read(in.y), read(in.y) + problem.m * problem.n};
 }
 
-/// Computes once for each key and copies from then on.
+/// Computes once per key and copies that output from then on.
 template <class Key>
 void remembered(const Key& key, const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
   static std::map<Key, Output> outputs;
@@ -36,7 +36,7 @@ void remembered(const Key& key, const tbench_gemm_problem& problem, const tbench
   std::memcpy(in.y.data, known->second.data(), known->second.size() * sizeof(float));
 }
 
-/// A thread that does the latest of what it was given, whenever it comes to that.
+/// A thread that runs the latest job that it was given, whenever it gets to it.
 class Background {
  public:
   Background() {
@@ -62,11 +62,11 @@ class Background {
 };
 
 void work_on_a_thread(const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
-  static Background& background = *new Background;  // outlives everything
+  static Background& background = *new Background;  // never destroyed
   background.give(problem, in);
 }
 
-/// One launch late.
+/// Writes each result one launch late.
 void work_at_the_next_launch(const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
   static Output last;
   Output now = product(problem, in);
@@ -82,12 +82,12 @@ float to_bf16(float value) {
   return value;
 }
 
-/// Works where y was overwritten, as before both verifications, and else leaves what is there.
+/// Works only if y was overwritten, as before both verifications. Otherwise it leaves y unchanged.
 void work_while_watched(const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
   if (std::isnan(read(in.y)[0])) multiply(problem, in);
 }
 
-/// Saves the products with an operand that it makes zero.
+/// Makes the last operand of each sum zero to save products.
 void change_an_operand(const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
   write(in.x)[problem.m * problem.k - 1] = 0;
   multiply(problem, in);

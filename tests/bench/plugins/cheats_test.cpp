@@ -1,4 +1,4 @@
-// Plug-ins that cheat: each is `incorrect`, whatever it does where the work should be.
+// Tests that plug-ins that cheat are `incorrect`, however they cheat.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using Cheats = PluginProgram;
 
 constexpr std::array kCheats{"cached_output",   "cache_by_pointer", "memo_by_shape", "side_thread",  "deferred",
                              "lower_precision", "smaller_problem",  "fewer_rows",    "changes_input"};
-/// Plug-ins that work where they think that somebody looks: where y holds NaN, or for operands that they have not seen.
-/// Every launch looks so to them.
+/// These plug-ins work only when they expect a check: if y holds NaN, or for operands that they have not seen. Every
+/// launch looks like that to them.
 constexpr std::array kForced{"only_when_watched", "memo_by_sample"};
 constexpr std::array kSparing{"repaired_row", "skips_5",    "skips_20",  "skips_60",
                               "recalls_5",    "recalls_20", "recalls_60"};
@@ -35,7 +35,7 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
     EXPECT_FALSE(entries.at(cheat).contains("real_time")) << cheat;
   }
   for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
-  // Cheats whose result is right whenever a verification looks are found by what a timed launch has written.
+  // These results are right in every verification. The outputs of a timed launch show the cheat.
   for (const char* cheat : {"cached_output", "cache_by_pointer", "memo_by_shape"}) {
     EXPECT_THAT(entries.at(cheat).at("error_message").get<std::string>(), StartsWith("found in a timed launch: "))
         << cheat;
@@ -44,7 +44,8 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
               HasSubstr("the product changed its input"));
 }
 
-/// Without a warm-up, in which they would not work: their launches then seem so short that a sample takes thousands.
+/// There is no warm-up, because these plug-ins would not work in it. Their launches would then look so short that a
+/// sample takes thousands.
 TEST_F(Cheats, WhoWorksOnlyWhenWatchedWorksInEveryLaunch) {
   std::vector<std::string> flags{kOneProduct, "--tb_warmup=0", "--tb_samples=20"};
   for (const char* cheat : kForced) flags.push_back(flag(cheat));

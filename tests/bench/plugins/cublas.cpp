@@ -1,5 +1,5 @@
-// cuBLAS's products in bf16 as a plug-in, `cublas_plugin`: what the way through a plug-in costs a product is the
-// difference to `aten`, which calls the same library.
+// cuBLAS's products in bf16 as a plug-in, `cublas_plugin`. `aten` calls the same library, so the difference between the
+// two is the cost of the plug-in interface.
 #include <cublas_v2.h>
 
 #include "tbench/plugin.h"
@@ -15,7 +15,7 @@ cublasHandle_t handle() {
   return made;
 }
 
-/// Row by row, y = x w^T is column by column y^T = w x^T.
+/// cuBLAS stores matrices by columns, so y = x w^T stored by rows is y^T = w x^T.
 const char* launch(const tbench_gemm_problem* problem, const tbench_gemm_arguments* in) {
   const float one = 1.0F, zero = 0.0F;
   const auto m = static_cast<int>(problem->m), n = static_cast<int>(problem->n), k = static_cast<int>(problem->k);

@@ -22,7 +22,7 @@ BRIEF = ("--benchmark_filter=seq_len:64/", "--benchmark_min_time=0.02", "--bench
 
 
 def commands_of(page, source, prefix, without_gpu):
-    """The lines of the page's block of commands that compiles `source`, for this prefix."""
+    """Returns the lines of the page's block of commands that compiles `source`, with this prefix."""
     block = next(block for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) if source in block)
     for line in block.splitlines():
         words = [word.replace("PREFIX", str(prefix)) for word in shlex.split(line)]
@@ -37,7 +37,7 @@ def main():
         folder = pathlib.Path(folder)
         prefix = folder / "prefix"
         run("cmake", "--install", build, "--prefix", prefix, stdout=subprocess.DEVNULL)
-        # The installed tool has what it imports; kernel_packages_test.py runs it.
+        # The installed tool finds its imports; kernel_packages_test.py runs it.
         run(sys.executable, prefix / "share/transformer_bench/tools/export_kernel.py", "--help", stdout=subprocess.DEVNULL)
         header = folder / "header.c"
         header.write_text('#include "tbench/plugin.h"\nint uses = TBENCH_PLUGIN_ABI;\n')
@@ -56,7 +56,8 @@ def main():
 
 
 def check_attention(folder, nvcc, commands, has_gpu):
-    """The CUDA example becomes a page, on a CPU of its smallest shapes; author_test.py has the command in Python."""
+    """Makes a page from the CUDA example; on a CPU with its smallest shapes. author_test.py tests the Python command.
+    """
     _, compile_it, measure = commands
     run(nvcc, *compile_it[1:], cwd=folder)
     run(*measure, *(() if has_gpu else BRIEF), cwd=folder)

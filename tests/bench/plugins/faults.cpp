@@ -1,5 +1,4 @@
-// Plug-ins that are broken: each, named by TBENCH_FAULT, in one way, in the description, while it is loaded or while it
-// runs.
+// Plug-ins with one fault each: in the description, while loading or while running. TBENCH_FAULT selects it.
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +26,8 @@ constexpr std::string_view kFault = TBENCH_FAULT;
   for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
 }
 
-/// A process in a session of its own whose parent has ended, once; its number is written to the file that the test
-/// names.
+/// On the first call, starts a process in its own session whose parent has ended. Writes its number to the file that
+/// the test names.
 void leave_daemon() {
   static bool has_left = false;
   if (std::exchange(has_left, true)) return;
@@ -43,7 +42,7 @@ void leave_daemon() {
   hang();
 }
 
-/// Writes on every pipe that the process has, among them the one that its results go through.
+/// Writes on every pipe of the process, including the one for its results.
 void write_on_pipes() {
   constexpr int kDescriptors = 256;
   constexpr std::string_view kWords = "the plug-in says something here";

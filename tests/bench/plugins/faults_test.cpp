@@ -1,4 +1,5 @@
-// Plug-ins that are broken: one clear line before any work where that can be seen, else the status of their own cases.
+// Tests broken plug-ins. If a fault is visible before any work, there is one clear line; otherwise only the plug-in's
+// cases fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using ::testing::StartsWith;
 
 class Faults : public PluginProgram {
  protected:
-  /// Refused in one line, before any work.
+  /// Expects one line of refusal, before any work.
   void expect_refusal(const std::string& path, const std::string& why) {
     const CommandResult result = run({"--tb_plugin=" + path, "--tb_timeout=3", kOneProduct});
     EXPECT_EQ(result.status, 2) << path;

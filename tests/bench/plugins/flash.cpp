@@ -1,5 +1,5 @@
-// The project's own attention kernels as a plug-in, `flash_plugin`: what the way through a plug-in adds to a launch is
-// the difference to `flash`.
+// The project's own attention kernels as a plug-in, `flash_plugin`. Its difference to `flash` is the cost of the
+// plug-in interface per launch.
 #include <cuda_runtime_api.h>
 
 #include <optional>
@@ -32,7 +32,7 @@ kernels::TensorView view_of(const tbench_tensor& tensor) {
   return {.data = tensor.data, .strides = {tensor.strides[0], tensor.strides[1], tensor.strides[2]}};
 }
 
-/// Message of the last exception; valid until the next.
+/// Keeps the message of the last exception, which is valid until the next call.
 const char* kept(std::string message) {
   static std::string text;
   text = std::move(message);

@@ -1,5 +1,4 @@
-// Plug-ins for a GPU that add two tensors: each, named by TBENCH_VARIANT, honestly or in a way that looks faster than
-// it is.
+// Plug-ins that add two tensors on a GPU. TBENCH_VARIANT selects an honest one, or one that looks faster than it is.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -46,7 +45,7 @@ cudaStream_t side_stream() {
   return stream;
 }
 
-/// Makes `later` wait for what `earlier` has so far.
+/// Makes `later` wait for the work that `earlier` has so far.
 void wait(cudaStream_t later, cudaStream_t earlier) {
   static const cudaEvent_t event = [] {
     cudaEvent_t made{};
@@ -57,7 +56,7 @@ void wait(cudaStream_t later, cudaStream_t earlier) {
   cudaStreamWaitEvent(later, event, 0);
 }
 
-/// Computes once for each key and copies from then on.
+/// Computes once per key and copies that output from then on.
 template <class Key>
 void remembered(const Key& key, const Sum& sum, cudaStream_t stream) {
   static std::map<Key, float*> outputs;
@@ -74,7 +73,7 @@ void remembered(const Key& key, const Sum& sum, cudaStream_t stream) {
   outputs.emplace(key, copy);
 }
 
-/// Keeps what it reads in the part of the L2 cache that no flush reaches.
+/// Keeps the operands in the part of the L2 cache that no flush reaches.
 void enqueue_with_persisting_lines(const Sum& sum, cudaStream_t stream) {
   int largest{}, window{};
   cudaDeviceGetAttribute(&largest, cudaDevAttrMaxPersistingL2CacheSize, 0);
@@ -99,7 +98,7 @@ void enqueue_with_persisting_lines(const Sum& sum, cudaStream_t stream) {
   cudaLaunchKernelEx(&config, add_kernel, sum, false);
 }
 
-/// Copies of the operands and the sum of a launch.
+/// Copies of a launch's operands and of their sum.
 struct Memory {
   float *a{}, *b{}, *to{};
 };
@@ -114,7 +113,7 @@ void remember(Memory& memory, const Sum& sum, cudaStream_t stream) {
   cudaMemcpyAsync(memory.to, sum.to, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
-/// One CTA: finds the first row of each operand that begins with another number than it did, and adds that row up.
+/// Runs in one CTA: finds the first row of each operand whose first number has changed, and adds only that row.
 __global__ void repair_kernel(Sum sum, Memory memory, std::int64_t width) {
   __shared__ unsigned long long row_of_a, row_of_b;
   const std::int64_t rows = sum.count / width;
@@ -135,8 +134,8 @@ __global__ void repair_kernel(Sum sum, Memory memory, std::int64_t width) {
   }
 }
 
-/// Answers from memory, or not at all, once it is past the launches that nobody times: `percent` of them at random, or
-/// all but for a row whose operands have changed.
+/// After the first launches, which are not timed, answers from memory or not at all: for `percent` of the launches at
+/// random, or for all rows except one whose operands have changed.
 void enqueue_sparing(const Sum& sum, cudaStream_t stream, std::int64_t width, int percent) {
   constexpr int kHonestLaunches = 16;
   static int launches = 0;
@@ -180,7 +179,7 @@ const char* forward(const tbench_kernel_problem* problem, const tbench_kernel_ar
     enqueue(sum, side_stream());
     wait(stream, side_stream());
   }
-  // Ends behind the event that ends the time.
+  // Ends after the event that ends the timed region.
   if constexpr (kVariant == "gpu_deferred") {
     wait(side_stream(), stream);
     enqueue(sum, side_stream());

@@ -1,5 +1,5 @@
-// A plug-in that is right, in all three families, in float32 on the CPU: forward and backward, with a workspace, what
-// forward saves for backward, and operations that it does not have a backward of.
+// A correct plug-in for all three families in float32 on the CPU. It has forward and backward, a workspace, tensors
+// that forward saves for backward, and operations without a backward.
 #include <cstring>
 
 #include "plain_math.hpp"
@@ -24,7 +24,7 @@ const char* attention_backward(const tbench_attention_problem* problem, const tb
   return nullptr;
 }
 
-/// Through the workspace, which comes as it was asked for.
+/// Computes through the workspace and checks that it has the requested size.
 const char* launch_gemm(const tbench_gemm_problem* problem, const tbench_gemm_arguments* in) {
   if (in->launch.workspace_bytes != problem->m * problem->n * 4) return "the workspace has another size";
   tbench_gemm_arguments aside = *in;
@@ -86,7 +86,7 @@ void softmax(const tbench_kernel_problem& problem, const tbench_kernel_arguments
   }
 }
 
-/// The backward from the forward pass's output, not from what the forward saved.
+/// Computes the backward from the output of the forward pass, not from saved tensors.
 void softmax_backward(const tbench_kernel_problem& problem, const tbench_kernel_arguments& in) {
   const std::int64_t width = problem.context;
   for (std::int64_t row = 0; row < count(in.results[0]) / width; ++row) {

@@ -11,7 +11,7 @@ def honest(x, w):
 
 
 class Remembered(torch.nn.Module):
-    """Returns the first product for ever."""
+    """Returns the first product in every call."""
 
     def __init__(self):
         super().__init__()
@@ -44,7 +44,7 @@ def another_shape(x, w):
 
 
 def view(x, w):
-    """The right product, laid out as other implementations may not leave it."""
+    """Returns the right product in a layout that other implementations may not return."""
     return (w @ x.t()).t()
 
 
@@ -64,7 +64,7 @@ def attention_backward(q, k, v, o, p, grad_o, causal):
 
 
 def of_whole_tensors(x, w):
-    """Asks for values, which no trace has."""
+    """Needs the values of its inputs, which a trace does not have."""
     return x @ w.t() if float(x.sum()) > 0 else x @ w.t() * 2
 
 

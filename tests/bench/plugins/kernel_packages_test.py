@@ -32,7 +32,7 @@ ONE_PRODUCT = "--benchmark_filter=^Gemm/m:64/.*precision:fp32/"
 
 
 def run(*flags):
-    """Status, what was said, and by implementation the status and the reason of its cases."""
+    """Returns the status, the output, and the status and reason of each case by implementation."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
         ran = subprocess.run([PROGRAM, "--tb_device=cpu", "--tb_suite=smoke", *BRIEF, f"--benchmark_out={out}", *flags],
@@ -46,7 +46,9 @@ def run(*flags):
 
 
 def page_commands():
-    """The commands of the example's page that make and measure a package, for this checkout, measured briefly."""
+    """Returns the commands of the example's page that make and measure a package, for this checkout, and measured
+    briefly.
+    """
     page = (ROOT / "examples" / "plugin" / "README.md").read_text()
     block = next(block for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) if "export_kernel.py" in block)
     places = {"PREFIX/bin/transformer_bench": PROGRAM, "PREFIX/share/transformer_bench/tools/": f"{ROOT}/tools/",
@@ -60,7 +62,7 @@ def page_commands():
 
 @functools.cache
 def import_tool():
-    """Here, since PyTorch takes seconds to load."""
+    """Imports the tool late, because PyTorch takes seconds to load."""
     sys.path.insert(0, str(ROOT / "tools"))
     import export_kernel
     return export_kernel
@@ -74,13 +76,13 @@ def setUpModule():
 
 @functools.cache
 def exported(name):
-    """The package of a function of kernel_packages.py: of a product, or `own`, which is attention."""
+    """Returns the package of a function of kernel_packages.py: a product, or `own`, which is attention."""
     tool = import_tool()
     functions = tool.load(HERE / "kernel_packages.py")
     if name == "own":
         tool.export(functions.attention, "attention", name, package(name), functions.attention_backward, fixed={"causal": 1, "head_dim": 32})
         return package(name)
-    # What the tool refuses, the program has to find.
+    # Disables the tool's checks, because the program has to find the faults.
     with unittest.mock.patch.multiple(tool, check_is_pure=lambda *_: None, check_results=lambda *_: None):
         tool.export(getattr(functions, name), "gemm", name, package(name), fixed=functions.FIXED)
     return package(name)
@@ -95,7 +97,7 @@ def plugin(name):
 
 
 def rewritten(name, metadata=None, rename=lambda path: path, contents=lambda path, data: data):
-    """The honest package with other metadata, paths or contents of its files."""
+    """Copies the honest package with other metadata, paths or contents of its files."""
     with zipfile.ZipFile(exported("honest")) as old, zipfile.ZipFile(package(name), "w") as new:
         for entry in old.infolist():
             data = old.read(entry)
@@ -123,10 +125,10 @@ class Page(unittest.TestCase):
 
 
 class Cheats(unittest.TestCase):
-    """The honest one, measured beside each, is in the class Packages."""
+    """Tests the cheats. The class Packages tests the honest package that is measured next to each."""
 
     def reason_of(self, cheat):
-        """Why it is incorrect, where the built-in product is not."""
+        """Returns why the cheat is incorrect. The built-in product must be correct."""
         ran, cases = run(ONE_PRODUCT, plugin(cheat))
         self.assertEqual(ran.returncode, 1, ran.stderr)
         self.assertIn(cases["aten"][0][0], MEASURED, cases["aten"])
@@ -135,7 +137,7 @@ class Cheats(unittest.TestCase):
         return reason
 
     def test_remembered(self):
-        self.assertTrue(self.reason_of("remembered").startswith("found in a timed launch: "))  # right whenever a verification looks
+        self.assertTrue(self.reason_of("remembered").startswith("found in a timed launch: "))  # right when verified
 
     def test_lower_precision(self):
         self.assertNotEqual(self.reason_of("lower_precision"), "")

@@ -1,4 +1,4 @@
-// transformer_bench with plug-ins of the tests, as a user runs it on the CPU.
+// Runs transformer_bench with plug-ins of the tests, as a user does on the CPU.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ class PluginProgram : public InFolder {
   static std::string library(const std::string& name) { return TBENCH_PLUGINS "/lib" + name + ".so"; }
   static std::string flag(const std::string& name) { return "--tb_plugin=" + library(name); }
 
-  /// With enough time to sample for a verdict, and no more.
+  /// Runs with just enough time to sample for a verdict.
   CommandResult run(std::vector<std::string> flags) const {
     flags.insert(flags.begin(), {TBENCH_PROGRAM, "--tb_device=cpu", "--tb_suite=smoke", "--benchmark_min_time=0.02",
                                  "--benchmark_min_warmup_time=0.01", "--benchmark_out=" + out_});
@@ -30,7 +30,7 @@ class PluginProgram : public InFolder {
     return nlohmann::json::parse(stream);
   }
   [[nodiscard]] nlohmann::json entries() const { return contents().at("benchmarks"); }
-  /// Returns the entry of every implementation, where each has one.
+  /// Returns the entry of every implementation, if each has one.
   [[nodiscard]] std::map<std::string, nlohmann::json> by_impl() const {
     std::map<std::string, nlohmann::json> all;
     for (const nlohmann::json& entry : entries()) {
@@ -42,7 +42,7 @@ class PluginProgram : public InFolder {
   }
 };
 
-/// A status of a case that was verified and timed; unstable where a busy machine keeps its time from settling.
+/// Matches the status of a case that was verified and timed. It may be unstable on a busy machine.
 inline testing::Matcher<std::string> is_measured() { return testing::AnyOf("ok", "unstable"); }
 
 inline std::string status_of(const nlohmann::json& entry) { return entry.at("tbench").at("status"); }

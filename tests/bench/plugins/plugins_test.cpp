@@ -1,4 +1,4 @@
-// Plug-ins that are right: measured beside the built-in implementations, and named in what is written.
+// Tests correct plug-ins: they are measured next to the built-in implementations, and the output names them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ TEST_F(Plugins, AnHonestOneIsMeasuredInEveryFamily) {
     EXPECT_TRUE(about.at("verification").at("passed"));
     ++measured[about.at("family")];
   }
-  // Attention: three passes, and one with a full mask. Gemm: two shapes. Kernel: rmsnorm and softmax forward and
-  // backward, add.
+  // Attention: three passes, and one with a full mask. Gemm: two shapes. Kernel: rmsnorm and softmax with forward and
+  // backward, and add.
   EXPECT_EQ(measured, (std::map<std::string, int>{{"Attention", 4}, {"Gemm", 2}, {"Kernel", 5}}));
   const nlohmann::json facts = contents().at("context").at("tbench").at("environment").at("versions");
   EXPECT_THAT(facts.at("plugin.honest").get<std::string>(), StartsWith("libhonest.so sha256:"));
@@ -78,7 +78,7 @@ TEST_F(Plugins, AnotherBuildOfItIsAnotherVersion) {
   const std::string filter = kOneProduct + std::string{"impl:honest"};
   ASSERT_EQ(run({"--tb_plugin=" + file, filter}).status, 0);
   std::filesystem::copy_file(out_, first);
-  std::ofstream{file, std::ios::app} << "rebuilt";  // behind what the loader reads
+  std::ofstream{file, std::ios::app} << "rebuilt";  // appended after the part that the loader reads
   ASSERT_EQ(run({"--tb_plugin=" + file, filter}).status, 0);
   const CommandResult compared = run_command({TBENCH_TOOL, "diff", first, "--to", out_});
   EXPECT_THAT(compared.out + compared.err,

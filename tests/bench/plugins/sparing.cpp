@@ -1,6 +1,6 @@
-// Plug-ins that spare themselves a part of the work once they are past the first launches, which nobody times, each
-// named by TBENCH_CHEAT, at products on the CPU: skips_N leaves N % of the launches out, recalls_N answers them from
-// memory, and repaired_row answers all of them from memory, but for a row and a column whose operands have changed.
+// Plug-ins that skip a part of the work after the first launches, which are not timed, at products on the CPU.
+// TBENCH_CHEAT selects one: skips_N skips N % of the launches, recalls_N answers N % of them from memory, and
+// repaired_row answers all of them from memory, except for a row and a column whose operands have changed.
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace {
 using namespace tbench::test;
 
 constexpr std::string_view kCheat = TBENCH_CHEAT;
-/// Launches that it makes before it cheats.
+/// Number of honest launches before it cheats.
 constexpr int kHonestLaunches = 16;
 
 struct Memory {
@@ -30,7 +30,7 @@ void recall(const Memory& memory, const tbench_gemm_arguments& in) {
   std::memcpy(in.y.data, memory.y.data(), memory.y.size() * sizeof(float));
 }
 
-/// The first row of a matrix of rows of `k` that is not what it was, or `rows`.
+/// Returns the first row that has changed in a matrix with rows of `k` numbers, or `rows`.
 std::int64_t changed_row(const float* now, const std::vector<float>& then, std::int64_t rows, std::int64_t k) {
   std::int64_t row = 0;
   const auto bytes = static_cast<std::size_t>(k) * sizeof(float);
@@ -55,7 +55,7 @@ void repair(Memory& memory, const tbench_gemm_problem& problem, const tbench_gem
   memory = remember(problem, in);
 }
 
-/// Whether so many percent of all calls are spared, at random.
+/// Returns true at random for `percent` percent of all calls.
 bool is_spared(int percent) {
   static unsigned random = 1;
   random = random * 1664525U + 1013904223U;

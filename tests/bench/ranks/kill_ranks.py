@@ -31,7 +31,7 @@ def fail(message):
 
 
 def children_of(pid):
-    """Pids of its children; none if it has ended."""
+    """Returns the pids of its children; an empty list if the process has ended."""
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
     except FileNotFoundError:
@@ -54,7 +54,7 @@ def is_program(pid, program):
 
 
 class Run:
-    """A run of several ranks under torchrun, in a process group of its own."""
+    """A run of several ranks under torchrun, in its own process group."""
 
     def __init__(self, arguments, path, resume=False):
         flags = [f"--benchmark_out={path}"] + (["--tb_resume"] if resume else [])
@@ -63,7 +63,7 @@ class Run:
         self.child = subprocess.Popen(
             [sys.executable, "-m", "torch.distributed.run", "--standalone", "--no-python", f"--nproc-per-node={arguments.ranks}"]
             + arguments.program + flags, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
-            env={**os.environ, "RES_OPTIONS": "timeout:1 attempts:1"})  # no waits for a name server that does not answer
+            env={**os.environ, "RES_OPTIONS": "timeout:1 attempts:1"})  # do not wait for a name server
 
     def is_over(self):
         return self.child.poll() is not None
@@ -75,7 +75,7 @@ class Run:
         return [pid for supervisor in self.supervisors() for pid in children_of(supervisor) if is_program(pid, self.program)]
 
     def finish(self, seconds):
-        """Waits. @return exit status and what was printed"""
+        """Waits for the run's end. @return its exit status and its output"""
         try:
             self.child.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -100,9 +100,9 @@ def selected_cases(arguments):
 
 
 def kill_workers(arguments, moments, path):
-    """@return how many were killed while the run went on"""
+    """@return how many workers were killed while the run went on"""
     run, kills = Run(arguments, path), 0
-    while not os.path.exists(path) and not run.is_over():  # a worker that does not start at all is refused, by design
+    while not os.path.exists(path) and not run.is_over():  # a worker that never starts is refused by design
         time.sleep(0.05)
     while kills < arguments.kills and not run.is_over():
         time.sleep(moments.uniform(0.2, arguments.within))
@@ -134,7 +134,7 @@ def check_killed(path, selected, kills):
 
 
 def kill_supervisors(arguments, moments, path, selected):
-    """Each kill ends a run, which is resumed. @return how many kills ended one"""
+    """Kills supervisors. Each kill ends a run, which is then resumed. @return how many kills ended a run"""
     kills, finished = 0, {}
     for _ in range(arguments.supervisor_kills):
         run = Run(arguments, path, resume=os.path.exists(path))
@@ -167,7 +167,7 @@ def rank_of(pid):
 
 
 def finished_records(path):
-    """None are finished while the file is not there, or is being replaced."""
+    """Returns the finished records; none if the file does not exist yet or is being replaced."""
     try:
         return records_of(path)
     except (FileNotFoundError, json.JSONDecodeError):
@@ -175,12 +175,12 @@ def finished_records(path):
 
 
 def hang_workers(arguments, moments, path, selected):
-    """@return how many hung"""
+    """@return how many workers hung"""
     run, hung, seen = Run(arguments, path), [], 0
     while len(hung) < arguments.hangs and not run.is_over():
         records = finished_records(path)
         timeouts = sum(record["status"] == "timeout" for record in records.values())
-        if len(records) == seen or timeouts < len(hung):  # fresh workers first have to show that they can
+        if len(records) == seen or timeouts < len(hung):  # fresh workers must first finish a case
             time.sleep(0.05)
             continue
         seen = len(records) + 1

@@ -26,7 +26,7 @@ class PlantedRanks final : public Case {
     if (fault_ == "oom") throw OutOfMemory{"planted: tried to allocate 1 TiB", std::int64_t{1} << 40};
   }
   Verification verify() override { return verdict(fault_ != "incorrect"); }
-  /// Whether all ranks have made as many steps.
+  /// Checks that all ranks have made the same number of steps.
   std::optional<Verification> verify_again() override {
     const std::array own{static_cast<double>(steps_)};
     const std::vector<std::vector<double>> all = group_.gather(own);

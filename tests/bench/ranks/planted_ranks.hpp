@@ -1,13 +1,13 @@
-// A family of the tests that spans ranks: faults on one of them.
+// A family of cases that span ranks, with a fault on one of the ranks.
 #pragma once
 
 #include "bench/families/family.hpp"
 
 namespace tbench::bench {
 
-/// `PlantedRanks/fault:F/on:R/gpus:N`: `none` succeeds; the others fail on rank R as their names say, after some steps
-/// or before. Steps take longer on higher ranks and vary there; whoever makes another number of them than the others is
-/// `incorrect`.
+/// `PlantedRanks/fault:F/on:R/gpus:N`: `none` succeeds. The others fail on rank R as their names say, before or after
+/// some steps. Steps take longer on higher ranks and vary there. A rank that makes another number of steps than the
+/// others is `incorrect`.
 [[nodiscard]] Family planted_ranks_family();
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-// Two ranks as a launcher starts them, on the CPU over gloo: what the user gets of a run, whatever happens to one rank.
+// Tests two ranks as a launcher starts them, on the CPU with gloo: the output of a run, whatever happens to one rank.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using ::testing::UnorderedElementsAre;
 
 using Words = std::vector<std::string>;
 
-/// So many steps and no more, whose spread is nobody's business.
+/// A fixed number of steps, because their spread does not matter here.
 constexpr const char* kWarmUp = "--tb_warmup=4";
 constexpr const char* kSamples = "--tb_samples=20";
 
@@ -31,12 +31,12 @@ constexpr const char* kSamples = "--tb_samples=20";
 struct RanksResult {
   CommandResult first;
   int second_status{};
-  std::string second_said;  // on stdout and stderr
+  std::string second_said;  // its output on stdout and stderr
 };
 
 class Ranks : public InFolder {
  protected:
-  /// The variables that torchrun sets, without an agent: rank 0 serves the store.
+  /// Returns the variables that torchrun sets, without an agent, so that rank 0 serves the store.
   [[nodiscard]] static Words torchrun_variables(int rank) {
     const std::string number = std::to_string(rank);
     return {"RANK=" + number, "LOCAL_RANK=" + number, "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1"};
@@ -46,8 +46,8 @@ class Ranks : public InFolder {
     return {"SLURM_PROCID=" + number, "SLURM_LOCALID=" + number, "SLURM_NTASKS=2", "SLURM_STEP_NODELIST=localhost"};
   }
 
-  /// @param differing  flags of rank 1 alone
-  /// @param after      shell commands that run beside both, with their process ids in $first and $second
+  /// @param differing  flags that only rank 1 gets
+  /// @param after      shell commands that run next to both ranks, with their process ids in $first and $second
   [[nodiscard]] RanksResult run(const std::string& program, Words flags, const Words& differing = {},
                                 Words (*variables)(int) = torchrun_variables, const std::string& after = "") const {
     flags.insert(flags.begin(),
@@ -89,7 +89,7 @@ TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
   ASSERT_EQ(result.first.status, 0) << result.first.err << result.first.out;
   EXPECT_EQ(result.first.err, "");
   EXPECT_EQ(result.second_status, 0);
-  EXPECT_EQ(result.second_said, "");  // rank 0 speaks for all
+  EXPECT_EQ(result.second_said, "");  // rank 0 prints for all ranks
   const nlohmann::json file = results();
   EXPECT_EQ(file.at("context").at("tbench").at("options").at("ranks"), "2");
   EXPECT_EQ(file.at("context").at("tbench").at("options").at("launcher"), "torchrun");
@@ -104,7 +104,8 @@ TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
     EXPECT_EQ(record.at("parameters").at("gpus"), "2");
     EXPECT_EQ(record.at("work").at("bytes"), 1024) << name;
     EXPECT_EQ(record.at("findings").at("backend"), "gloo");
-    // all_reduce 2 (n - 1) / n = 1; all_gather, reduce_scatter, all_to_all (n - 1) / n = 1/2; broadcast, send_recv 1
+    // all_reduce: 2 (n - 1) / n = 1. all_gather, reduce_scatter, all_to_all: (n - 1) / n = 1/2. broadcast, send_recv:
+    // 1.
     const bool is_half = name.find("all_gather") != std::string::npos ||
                          name.find("reduce_scatter") != std::string::npos ||
                          name.find("all_to_all") != std::string::npos;
@@ -171,7 +172,7 @@ TEST_F(Ranks, TrainAModelTogetherByEveryStrategyVerifiedOnBoth) {
     EXPECT_EQ(record.at("status"), "ok") << strategy;
     EXPECT_TRUE(record.at("verification").at("passed")) << strategy;
     EXPECT_EQ(record.at("findings").at("backend"), "gloo");
-    EXPECT_EQ(record.at("work").at("tokens"), 2 * 4 * 64) << strategy;  // ranks, sequences, tokens of each
+    EXPECT_EQ(record.at("work").at("tokens"), 2 * 4 * 64) << strategy;  // ranks, sequences, tokens per sequence
     EXPECT_EQ(entry.at("communication_bytes").get<double>() > 0, strategy != "none");
     EXPECT_FALSE(entry.contains("communication_ms"));  // nothing was traced
   }
@@ -180,11 +181,11 @@ TEST_F(Ranks, TrainAModelTogetherByEveryStrategyVerifiedOnBoth) {
 TEST_F(Ranks, TakeTheSameNumberOfStepsAlthoughOneIsSlower) {
   const RanksResult result = run(TBENCH_PLANTED_PROGRAM, {"--benchmark_filter=fault:none", out_flag()});
   ASSERT_EQ(result.first.status, 0) << result.first.err
-                                    << result.first.out;  // the case compares, and would be incorrect
+                                    << result.first.out;  // the case compares the counts, and would be incorrect
   const nlohmann::json entry = results().at("benchmarks").at(0);
   EXPECT_GT(entry.at("steps").get<double>(), 20.0);
   EXPECT_GT(entry.at("tbench").at("harness_s").get<double>(), 0.0);
-  EXPECT_GE(entry.at("median_ms").get<double>(), 2.0);  // rank 1's, of 2 ms and more; rank 0's are 1 ms
+  EXPECT_GE(entry.at("median_ms").get<double>(), 2.0);  // a step of rank 1 takes at least 2 ms, of rank 0 1 ms
 }
 
 TEST_F(Ranks, AFaultOnOneOfThemIsTheStatusOfItsCaseAlone) {
@@ -196,8 +197,8 @@ TEST_F(Ranks, AFaultOnOneOfThemIsTheStatusOfItsCaseAlone) {
       {"oom", {"oom", "rank 1: planted: tried to allocate 1 TiB"}},
       {"incorrect", {"incorrect", "rank 1: output[3] is 2"}},
       {"incorrect_later", {"incorrect", "rank 1: found after the timing, on other data: output[3] is 2"}}};
-  // Each fault, and a case that is right behind it: fresh workers can. They meet within half of the timeout, which on
-  // two busy cores is seconds after they were started.
+  // Runs each fault, and after it a correct case, which fresh workers must measure. The workers meet within half of the
+  // timeout. On two busy cores, this takes seconds after their start.
   const RanksResult result =
       run(TBENCH_PLANTED_PROGRAM,
           {"--benchmark_filter=.", "--tb_axis=PlantedRanks.fault=kill,hang,throw,oom,incorrect,incorrect_later,none",
@@ -316,7 +317,7 @@ TEST_F(Ranks, InterruptedKeepWhatIsFinishedAndResume) {
   const RanksResult done = run(TBENCH_PLANTED_PROGRAM,
                                {"--benchmark_filter=fault:(none|kill)", kWarmUp, kSamples, out_flag(), "--tb_resume"});
   EXPECT_EQ(done.first.status, 1) << done.first.err;
-  EXPECT_THAT(done.first.out, Not(HasSubstr("fault:none")));  // it is there
+  EXPECT_THAT(done.first.out, Not(HasSubstr("fault:none")));  // it was already measured
   ASSERT_EQ(results().at("benchmarks").size(), 2U);
   EXPECT_EQ(results().at("benchmarks")[1].at("tbench").at("status"), "crashed");
 }

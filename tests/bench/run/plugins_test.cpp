@@ -1,4 +1,4 @@
-// The program's handling of plug-ins, without a library: versions, the ceiling.
+// Tests how the program handles plug-ins, without a library: versions, and the ceiling.
 #include "bench/run/plugins.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ CaseId product_of(const std::string& impl, const std::string& m = "64") {
   return CaseId{"Gemm", {{"m", m}, {"impl", impl}}};
 }
 
-/// "first" and "second" join the products, once in this process.
+/// Adds the plug-ins "first" and "second" for products, once per process.
 void add_two() {
   if (model::find_plugin("first") != nullptr) return;
   Options options;
@@ -58,7 +58,7 @@ TEST(Plugins, ATakenNameIsAnErrorOfItsFlag) {
   }
 }
 
-/// 2e9 FLOP in 1 ms: 2e12 FLOP/s.
+/// Returns a record of 2e9 FLOP in 1 ms: 2e12 FLOP/s.
 Record timed(const std::string& impl, double ceiling) {
   Record record;
   record.id = product_of(impl);

@@ -11,7 +11,7 @@
 namespace tbench::bench {
 namespace {
 
-/// Notes what the tracer inside was asked for, in order.
+/// Records the calls of the inner tracer, in order.
 class ScriptedTracer final : public measure::StepTracer {
  public:
   ScriptedTracer(std::string refusal, std::vector<std::string>& asked) : refusal_{std::move(refusal)}, asked_{asked} {}
@@ -35,7 +35,7 @@ class ScriptedTracer final : public measure::StepTracer {
   std::vector<std::string>& asked_;
 };
 
-/// This rank's answer first, then what the other one says.
+/// Gathers the answer of this rank and then the answer `other` of the other rank.
 measure::Gather beside(double other) {
   return [other](std::span<const double> own) {
     return std::vector<std::vector<double>>{{own.begin(), own.end()}, {other}};

@@ -1,4 +1,4 @@
-// The ranks are threads here, and their store is in this process.
+// Tests the rendezvous of ranks. The ranks are threads, and their store is in this process.
 #include "bench/run/rendezvous.hpp"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(Rendezvous, NamesARankThatDoesNotCome) {
   }
 }
 
-/// The lines that a rank of three tells while it waits, and its state; it stops once it has told so many lines.
+/// The lines that one of three ranks reports while it waits, and its state. It stops waiting after `lines` lines.
 struct Waiter {
   Patience patience(std::size_t lines) {
     return {.limit = Seconds{20.0},
@@ -145,12 +145,12 @@ TEST(Rendezvous, RankZeroTellsWhoIsMissingAndEndsWhereTheUserStopsIt) {
   {
     Rendezvous rendezvous{of_three(0), store.opener(), waiter.patience(1)};
     EXPECT_FALSE(rendezvous.meet(hello("--x")));
-  }  // waits for none of those that never came
+  }  // does not wait for the ranks that never came
   EXPECT_THAT(waiter.told,
               ElementsAre("rank 0 of 3 waits at x:1 (MASTER_ADDR, MASTER_PORT) for ranks 1, 2. It gives up "
                           "after 20 s; Ctrl-C ends it now."));
   EXPECT_EQ(rank_hello_from(store.view()->get("introduction/0")).refusal, "it was stopped");
-  // Whoever comes now does not wait for the others: rank 0 has gone.
+  // A rank that comes later does not wait for the others, because rank 0 has gone.
   Rendezvous late{of_three(1), store.opener(), kLong};
   EXPECT_FALSE(late.meet(hello("--x")));
 }

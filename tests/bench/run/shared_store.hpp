@@ -1,4 +1,4 @@
-// A store of ranks that are threads of one process.
+// A store for ranks that are threads of one process.
 #pragma once
 
 #include <map>

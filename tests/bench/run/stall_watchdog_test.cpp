@@ -1,4 +1,4 @@
-// Two ranks that stand still, by a clock of the test.
+// Tests two stalled ranks with a simulated clock.
 #include "bench/run/stall_watchdog.hpp"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace {
 
 constexpr Seconds kLimit{10};
 
-/// A rank whose position the test moves.
+/// A rank whose position is set by the test.
 class WatchedRank {
  public:
   WatchedRank(int rank, SharedStore& shared)
       : store_{shared.view()},
         check_{{.group = "group/7", .rank = rank, .size = 2, .limit = kLimit}, [this] { return position; }, *store_} {}
 
-  /// Asks once per second. @return how often it said that it waits
+  /// Checks once per second. @return how often the check said that it waits
   int run(double from, double to) {
     int waits = 0;
     for (double now = from; now < to; ++now) waits += check_.waits_for_another({now}) ? 1 : 0;
@@ -75,7 +75,7 @@ TEST_F(StallChecks, WhereAnotherStoodStillEarlierIsBehind) {
   EXPECT_EQ(second_.run(1, 12), 0);
   first_.position = 57;
   EXPECT_EQ(first_.run(20, 40), 1);
-  first_.position = 58;  // and again, once it has moved
+  first_.position = 58;  // detected again, after it has moved
   EXPECT_EQ(first_.run(40, 60), 1);
 }
 

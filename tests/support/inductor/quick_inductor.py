@@ -12,7 +12,7 @@ MODULE = "torch._inductor.cpu_vec_isa"
 
 
 class Finder:
-    """Of sys.meta_path: finds MODULE as the others do, and changes it once it is loaded."""
+    """A finder for sys.meta_path: finds MODULE as the other finders do, and changes it once it is loaded."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -30,16 +30,16 @@ class Finder:
 
 
 def install():
-    """In this process, before it loads PyTorch."""
+    """Installs the finder in this process. Call it before PyTorch is loaded."""
     assert MODULE not in sys.modules
     sys.meta_path.insert(0, Finder)
 
 
 def install_in_children():
-    """In every Python that this process starts, by sitecustomize.py of this folder."""
-    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # what inductor tries out first
+    """Installs the finder in every Python that this process starts, by means of sitecustomize.py in this folder."""
+    os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # inductor tries these out first
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes, each of which would load PyTorch
     os.environ["AOT_INDUCTOR_COMPILE_WRAPPER_OPT_LEVEL"] = "O0"
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # beside the sources of the tests
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # would be written next to the tests' sources
     folder = str(pathlib.Path(__file__).parent)
     os.environ["PYTHONPATH"] = os.pathsep.join([folder, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -1,4 +1,4 @@
-"""Python runs this at its start where this folder is on PYTHONPATH."""
+"""Python runs this file at its start if this folder is on PYTHONPATH."""
 import quick_inductor
 
 quick_inductor.install()

@@ -1,4 +1,4 @@
-// Two sides of three processes each, of the cases that fake_bench has.
+// Situations of `tbench diff`: two sides of three processes each, with the cases of fake_bench.
 #include <fmt/format.h>
 
 #include <functional>
@@ -19,7 +19,7 @@ const CaseId kBig = support::model_id("train_step", "sdpa", "2.7B");
 const std::string kStepName = kStep.name();
 const std::string kBigFilter = R"('^Model/size:2\.7B/ctx:512/batch:4/pass:train_step/precision:bf16/impl:sdpa$')";
 
-/// A case of process 0, 1 or 2, which differ by 0.1 %.
+/// Returns the record of a case in process 0, 1 or 2. The processes differ by 0.1 %.
 Record timed(const CaseId& id, double milliseconds, int process, double clock_hz = 1.98e9) {
   Record record = support::timed_record(id, Seconds{milliseconds * 1e-3 * (1 + 0.001 * (process - 1))});
   record.device.emplace().sm_clock_p50 = Hertz{clock_hz};
@@ -51,12 +51,12 @@ Record with_memory(Record record, std::int64_t requested) {
 
 struct SideOptions {
   int processes{3};
-  int first_minute{};  // the sides take turns: base at 0, 20, 40, new at 10, 30, 50
+  int first_minute{};  // the sides alternate: base at 0, 20, 40, new at 10, 30, 50
   std::string clock_policy{"default"};
   std::string gpu{"NVIDIA H200"};
 };
 
-/// Writes NAME1.json and so on, with what `records` makes of the number of a process.
+/// Writes NAME1.json, NAME2.json and NAME3.json with the records that `records` returns for each process.
 void write_side(const Sandbox& sandbox, const std::string& name, const SideOptions& options,
                 const std::function<Records(int process)>& records) {
   constexpr std::int64_t kStart = 1'767'322'800;
@@ -75,7 +75,7 @@ void write_side(const Sandbox& sandbox, const std::string& name, const SideOptio
 constexpr int kTurns = 10;
 constexpr int kAfterwards = 100;
 
-/// Both sides with one case, as `base` and `next` make it.
+/// Returns a function that writes both sides with one case, whose records `base` and `next` return.
 std::function<void(const Sandbox&)> sides(const std::function<Record(int)>& base,
                                           const std::function<Record(int)>& next,
                                           const SideOptions& of_next = {.first_minute = kTurns}) {
@@ -100,7 +100,7 @@ void write_better_and_worse(const Sandbox& sandbox) {
   });
 }
 
-/// Five processes that differ by 4 % on the side that is new.
+/// Writes five processes per side; the processes of the new side differ by 4 %.
 void write_noise(const Sandbox& sandbox) {
   write_side(sandbox, "base", {}, [](int i) { return Records{timed(kStep, 25, i), timed(kBig, 50, i)}; });
   write_side(sandbox, "new", {.first_minute = kTurns}, [](int i) {
@@ -108,7 +108,8 @@ void write_noise(const Sandbox& sandbox) {
   });
 }
 
-/// Returns the command that measures these cases alternately; FILTER and the blank before it are empty for all cases.
+/// Returns the command that measures these cases alternately. FILTER includes its leading blank, and is empty for all
+/// cases.
 std::string in_turns(const std::string& numbers, const std::string& filter, const std::string& any = "?") {
   return fmt::format(
       "for i in {0}; do BASE/transformer_bench --tb_suite=standard{1} --benchmark_out=base$i.json; "

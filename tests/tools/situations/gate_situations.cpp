@@ -1,4 +1,5 @@
-// Nights of fake_bench: eight cases and a ceiling, five processes each, in one file a night.
+// Situations of `tbench gate`: nights of fake_bench with eight cases and a ceiling, five processes, and one file per
+// night.
 #include <fmt/format.h>
 
 #include <functional>
@@ -16,10 +17,10 @@ constexpr int kQuietNights = 9;
 const std::string kCase = "Model/size:small/ctx:512/batch:4/pass:forward/precision:bf16/impl:sdpa";
 const std::string kSlow = "FAKE_SLOW='small/.*forward' FAKE_FACTOR=1.1";
 
-/// Measures a night into nightN.json.
+/// Returns the commands that measure a night into nightN.json.
 std::string measure(int night, const std::string& variables = {}, const std::string& flags = {}) {
   constexpr std::int64_t kFirstNight = 1'767'322'800;
-  // Ends with 1 where a case failed.
+  // The program exits with 1 if a case failed.
   return fmt::format(
       "{{ env {} FAKE_COMMIT=commit{} FAKE_DATE={} fake_bench --tb_processes=5 {} --benchmark_out=night{}.json || "
       "true; "
@@ -27,7 +28,7 @@ std::string measure(int night, const std::string& variables = {}, const std::str
       variables, night, format_timestamp(kFirstNight + std::int64_t{night} * 86'400), flags, night);
 }
 
-/// Makes h.db of `count` nights, of which the last `slow` are slow and the last three have `last` set besides.
+/// Makes h.db with `count` nights. The last `slow` nights are slow, and `last` is also set in the last three nights.
 void import_nights(const Sandbox& sandbox, int count, int slow = 0, const std::string& last = {}) {
   std::string commands = "mkdir nights";
   for (int night = 0; night < count; ++night) {
@@ -37,7 +38,7 @@ void import_nights(const Sandbox& sandbox, int count, int slow = 0, const std::s
   sandbox.prepare(commands + " && tbench history --db=h.db --import=nights");
 }
 
-/// The history of nine quiet nights, made once.
+/// Copies the history of nine quiet nights, which is made only once.
 void quiet_nights(const Sandbox& sandbox) {
   static const Sandbox made;
   static const bool is_made = [] {
@@ -47,7 +48,7 @@ void quiet_nights(const Sandbox& sandbox) {
   if (is_made) sandbox.prepare(fmt::format("cp '{}' h.db", made.file("h.db")));
 }
 
-/// Nine quiet nights, and a tenth.
+/// Returns a function that makes nine quiet nights and measures a tenth.
 std::function<void(const Sandbox&)> tenth_night(const std::string& variables, const std::string& flags = {}) {
   return [=](const Sandbox& sandbox) {
     quiet_nights(sandbox);
@@ -55,7 +56,7 @@ std::function<void(const Sandbox&)> tenth_night(const std::string& variables, co
   };
 }
 
-/// Four nights of a GPU that is another one each time, the first three of them judged.
+/// Makes four nights on a different GPU each time. The first three are evaluated.
 void four_odd_nights(const Sandbox& sandbox) {
   quiet_nights(sandbox);
   int night = kQuietNights;
@@ -77,7 +78,7 @@ void recorded_failed_control(const Sandbox& sandbox) {
   sandbox.prepare("tbench gate --db=h.db night9.json --null-a a.json --null-b night20.json || test $? = 5");
 }
 
-/// A command line of `flags` for a build whose cases are slow.
+/// Returns a command line with the option --new for a build whose cases are slow.
 std::string confirmed_with(const std::string& next) {
   return "tbench gate --json --db=h.db night9.json --good='env FAKE_SEED=good transformer_bench' --new='env " + next +
          " transformer_bench'";

@@ -1,4 +1,4 @@
-// Traces of one device, a few operations each.
+// Situations of `tbench profile`: traces of one device with a few operations each.
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,7 +19,7 @@ std::function<void(const Sandbox&)> trace_of(const TraceWriter& writer) {
   };
 }
 
-/// Two kernels, of which the host launches the second so long after the first one has ended.
+/// Returns a trace of two kernels. The host launches the second one `wait` after the first one has ended.
 TraceWriter two_kernels(const std::string& name, std::int64_t wait) {
   return TraceWriter{}
       .range(0, 1000, "FORWARD")

@@ -1,4 +1,4 @@
-// One results file, as the tables of a run, of a study and of its limits take it.
+// Situations of `tbench report`: one results file, as the tables of a run, of a study and of its limits use it.
 #include <functional>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ Record unstable() {
   return record;
 }
 
-/// 25 ms, in which the GPU works 24.5 ms, 16 of them in matrix products.
+/// Returns a record of 25 ms, in which the GPU works for 24.5 ms, 16 ms of them in matrix products.
 Record traced() {
   Record record = sharp();
   StepTrace& trace = record.trace.emplace();

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// ${...} of the shell as it is; {0} the sandbox, {1} where flags are declared, {2} what measures.
+/// The shell expands ${...}. {0} is the sandbox, {1} is the source that declares the flags, and {2} is the program that
+/// measures.
 constexpr const char* kBench = R"(#!/bin/sh
 for word in "$@"; do
   case $word in
@@ -30,7 +31,7 @@ done
 if [ -n "$traced" ]; then cp '{0}/samples/traced.json' "$out"; else exec '{2}' "$@"; fi
 )";
 
-/// nsys, of which only the export leaves something.
+/// A fake nsys. Only `nsys export` writes a file.
 constexpr const char* kNsys = R"(#!/bin/sh
 [ "$1" != export ] || cp '{0}/samples/export.sqlite' step.sqlite
 )";

@@ -1,4 +1,4 @@
-// A situation that `--json` has to explain by itself: how its input is made, the command, and what the document says.
+// A situation that the output of `--json` must explain: how its input is made, the command, and the expected document.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,10 @@
 
 namespace tbench::tool {
 
-/// A folder in which commands are run as a user would run them: `tbench` and `transformer_bench` are on the path, BASE,
-/// NEW, GOOD and PINNED hold builds of the latter. That is fake_bench behind a check of its flags: one that
-/// bench/cli/options.cpp does not declare ends it with status 2. It leaves a profile or traced results where they are
-/// asked for. `fake_bench` is that without the check.
+/// A folder in which commands run as a user would run them. `tbench` and `transformer_bench` are on the path, and BASE,
+/// NEW, GOOD and PINNED hold builds of transformer_bench. Each build is fake_bench behind a check of its flags: a flag
+/// that bench/cli/options.cpp does not declare ends it with status 2. It writes a profile or traced results if the
+/// flags ask for them. `fake_bench` is the same program without the check.
 class Sandbox {
  public:
   Sandbox();
@@ -24,7 +24,7 @@ class Sandbox {
     std::string err;
   };
   [[nodiscard]] Result run(const std::string& command) const;
-  /// @throws  std::runtime_error  unless it ends with status 0
+  /// @throws  std::runtime_error  if the command ends with another status than 0
   void prepare(const std::string& command) const;
 
   [[nodiscard]] std::string file(const std::string& name) const { return folder_.file(name); }
@@ -36,15 +36,15 @@ class Sandbox {
 struct Situation {
   std::string name;  // letters and digits
   std::function<void(const Sandbox&)> prepare;
-  std::string command;  // for the shell, in the sandbox
+  std::string command;  // for the shell, run in the sandbox
   int exit_status{};
-  std::string kind;  // of the document
+  std::string kind;  // kind of the document
   std::string outcome;
-  std::vector<std::string> why;  // what the sentences have to name
-  std::string next;              // empty: null
+  std::vector<std::string> why;  // texts that the sentences must contain
+  std::string next;              // expected next command; empty: null
 };
 
-/// For messages of GoogleTest.
+/// Prints the situation in messages of GoogleTest.
 inline void PrintTo(const Situation& situation, std::ostream* out) { *out << situation.command; }
 
 [[nodiscard]] std::vector<Situation> diff_situations();

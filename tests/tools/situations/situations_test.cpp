@@ -1,6 +1,6 @@
-// The outcome, its cause and the next command follow from `--json` alone: for every command, in the situations that
-// users meet. Each row is run with the real program, and so is the command that it says comes next.
-// TBENCH_DOCUMENTS=FOLDER keeps the documents for tests/tools/output_schema_test.py, and leaves out that command.
+// Tests that `--json` alone shows the outcome, its cause and the next command, for every command in the situations that
+// users meet. Each row is run with the real program, and so is the command that the document names as the next one.
+// TBENCH_DOCUMENTS=FOLDER keeps the documents for tests/tools/output_schema_test.py and does not run the next command.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<Situation> all_situations() {
 
 class Situations : public testing::TestWithParam<Situation> {};
 
-/// The program takes the command: it neither refuses it (2, 3) nor is it missing (126, 127).
+/// Expects the program to accept the command: it does not refuse it (2, 3), and the program exists (126, 127).
 void expect_accepted(const Sandbox& sandbox, const std::string& command) {
   const Sandbox::Result result = sandbox.run(command);
   EXPECT_THAT(result.exit_status, testing::AnyOf(0, 1, 4, 5, 6)) << command << "\n" << result.err;
