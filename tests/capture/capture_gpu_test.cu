@@ -1,5 +1,5 @@
-// CUPTI on a GPU: driver calls that are counted and timed, and launches of kernels of known names, which do nothing, in
-// each way that CUDA has.
+// Tests CUPTI on a GPU. Driver calls are counted and timed. Empty kernels with known names are launched in every way
+// that CUDA has.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class OnGpu : public testing::Test {
   void SetUp() override {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU on this machine";
-    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // makes the context
+    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // creates the context
   }
 };
 
@@ -41,7 +41,7 @@ cudaError_t launch_known_float() {
   return cudaGetLastError();
 }
 
-/// Another instantiation of the same template.
+/// Launches another instantiation of the same template.
 cudaError_t launch_known_int() {
   known_kernel<int><<<1, 1>>>(nullptr);
   return cudaGetLastError();
@@ -52,7 +52,7 @@ cudaError_t launch_other() {
   return cudaGetLastError();
 }
 
-/// The other kernel with launch attributes, and as a cooperative one.
+/// Launches the other kernel with launch attributes, and as a cooperative kernel.
 cudaError_t launch_other_extended() {
   cudaLaunchConfig_t config{};
   config.gridDim = config.blockDim = dim3{1, 1, 1};
@@ -103,7 +103,7 @@ TEST_F(DriverCallsOnGpu, AnotherOneIsRefusedUntilTheFirstHasGone) {
   EXPECT_EQ(of(second.times(), DriverCallClass::kAllocation).calls, 2);
 }
 
-/// They stand around a step of a few milliseconds. The fastest of ten: a host interrupts some.
+/// Start and stop surround a step of a few milliseconds. The fastest of ten counts, because the host interrupts some.
 TEST_F(DriverCallsOnGpu, StartAndStopTakeNoTimeOfAStep) {
   DriverCalls calls;
   auto fastest = std::chrono::steady_clock::duration::max();

@@ -42,7 +42,7 @@ class TracerOnGpu : public testing::Test {
   void SetUp() override {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU on this machine";
-    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // makes the context
+    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // creates the context
   }
   static std::vector<profile::Operation> of_kind(const profile::Trace& trace, OperationKind kind) {
     std::vector<profile::Operation> found;
@@ -58,7 +58,7 @@ class TracerOnGpu : public testing::Test {
 
 TEST_F(TracerOnGpu, SeesEveryKernelAndItsLaunch) {
   Tracer tracer;
-  ASSERT_EQ(launch_untyped(), cudaSuccess);  // before: no part of the trace
+  ASSERT_EQ(launch_untyped(), cudaSuccess);  // before the trace, so not a part of it
   tracer.start();
   ASSERT_EQ(launch_typed<float>(), cudaSuccess);
   cudaLaunchConfig_t config{};
@@ -85,7 +85,7 @@ TEST_F(TracerOnGpu, SeesEveryKernelAndItsLaunch) {
   EXPECT_NE(launch_of(trace, kernels[3])->thread, launch_of(trace, kernels[0])->thread);
 }
 
-/// Launches like cuBLAS does: by the driver's own call.
+/// Launches with the driver API, as cuBLAS does.
 cudaError_t launch_by_the_driver() {
   cudaFunction_t function = nullptr;
   if (const cudaError_t status = cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&untyped_kernel));
@@ -118,7 +118,8 @@ TEST_F(TracerOnGpu, SeesLaunchesThatGoPastTheRuntime) {
   EXPECT_THAT(captured.trace.names[launch->name], HasSubstr("cuLaunchKernelEx"));
 }
 
-/// The host's time per launch, the least of several rounds: another process on its core only adds.
+/// Returns the host's time per launch in microseconds. It is the shortest of several rounds, because another process on
+/// the core can only prolong it.
 double microseconds_of_a_launch() {
   constexpr int kRounds = 30, kLaunches = 400;
   double least = 1e9;
@@ -140,7 +141,7 @@ TEST_F(TracerOnGpu, LaunchesCostAfterItWhatTheyCostBefore) {
     static_cast<void>(launch_untyped());
     static_cast<void>(tracer.stop());
   }
-  // A cost that a trace leaves behind stays, a host's slow moments pass.
+  // The shortest of three is taken: a lasting cost of a trace is in all three, a slow moment of the host is not.
   const double after = std::min({microseconds_of_a_launch(), microseconds_of_a_launch(), microseconds_of_a_launch()});
   RecordProperty("launch_us", std::to_string(before) + " before, " + std::to_string(after) + " after");
   EXPECT_LT(after, 1.12 * before) << before << " us before";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How ci/setup.sh makes and mends the Python that the build runs: setup_test.py SOURCE_DIR [CLASS...]
+"""Tests how ci/setup.sh makes and repairs the Python that the build runs: setup_test.py SOURCE_DIR [CLASS...]
 
 Runs the tests of the classes, or all. Exit status 0, or 1 with what went wrong. Downloads nothing.
 """
@@ -28,7 +28,7 @@ def write_program(path, text):
 
 
 def write_wheel(folder, name):
-    """A wheel with one empty module."""
+    """Writes a wheel with one empty module and returns its path."""
     path = folder / f"{name}-1.0-py3-none-any.whl"
     info = f"{name}-1.0.dist-info"
     with zipfile.ZipFile(path, "w") as wheel:
@@ -104,7 +104,7 @@ class Venv(InCheckout):
 
 class Pip(InCheckout):
     def test_a_venv_without_pip_gets_one_and_what_that_is_told_and_says(self):
-        """One test, since a pip takes seconds to install."""
+        """A single test covers all this, because installing pip takes seconds."""
         self.make_venv("--without-pip")
         result = self.run_setup("make_venv")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -130,7 +130,7 @@ class Pip(InCheckout):
         self.assertRegex(result.stderr, "setup: error: pip could not install tbench_nowhere==1.0 : ERROR: .*tbench_nowhere")
 
     def install(self, name, sha256):
-        """install_wheels of one wheel, found in the folder alone and locked with a hash."""
+        """Runs install_wheels for one wheel that is only in the folder and is locked with a hash."""
         (self.folder / "requirements.txt").write_text(f"{name}==1.0\n")
         (self.folder / "ci").mkdir(exist_ok=True)
         (self.folder / "ci/requirements.lock").write_text(f"{name}==1.0 \\\n    --hash=sha256:{sha256}\n    # via ci/requirements\n")
@@ -154,10 +154,10 @@ class Pip(InCheckout):
 
 
 class Pinned(unittest.TestCase):
-    """What the project's own files say of what comes from elsewhere."""
+    """Tests the versions and hashes that the project's files pin."""
 
     def locked(self, *requirements):
-        """Names that locked_wheels gives for requirements of the project."""
+        """Returns the names that locked_wheels prints for requirements of the project."""
         result = subprocess.run(["bash", "-c", BEGIN + "locked_wheels"], cwd=SOURCE, text=True, capture_output=True, input="\n".join(requirements))
         self.assertEqual(result.stderr, "")
         return re.findall(r"^([\w-]+)==", result.stdout, re.M)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests ci/subjects.sh in repositories of its own: subjects_test.py SOURCE_DIR"""
+"""Tests ci/subjects.sh in temporary repositories: subjects_test.py SOURCE_DIR"""
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-// Every rule of a verdict, each with a case on either side of it.
+// Tests every rule of a verdict, each with a case on either side of its limit.
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/case_values.hpp"
 
@@ -41,14 +41,14 @@ TEST(Outcome, ByTheModelsThreshold) {
   EXPECT_EQ(verdict_of(kModel, 0.97), Outcome::kImproved);
   EXPECT_EQ(verdict_of(kModel, 1.01), Outcome::kSame);
   EXPECT_EQ(verdict_of(kModel, 1), Outcome::kSame);
-  // Certainly a change, and not certainly on one side of 2 %.
+  // The change is certain, but it is not certain on which side of 2 % it is.
   EXPECT_EQ(verdict_of(kModel, 1.0195), Outcome::kUndecided);
 }
 
 TEST(Outcome, ThresholdByLengthAndByOption) {
-  EXPECT_EQ(verdict_of(kKernel, 1.025), Outcome::kSame);  // 3 % for 100 ms
+  EXPECT_EQ(verdict_of(kKernel, 1.025), Outcome::kSame);  // the threshold is 3 % for 100 ms
   EXPECT_EQ(verdict_of(kKernel, 1.04), Outcome::kRegressed);
-  const std::vector<double> brief = scaled(kSteady, 1e-4);  // 10 us: 5 %
+  const std::vector<double> brief = scaled(kSteady, 1e-4);  // the threshold is 5 % for 10 us
   EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.04))).outcome,
             Outcome::kSame);
   EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.06))).outcome,
@@ -86,16 +86,16 @@ TEST(Outcome, OneFileASideHasARatioAndTheSpreadInside) {
 }
 
 TEST(Outcome, ClockThatExplainsTheTimeIsNoRegression) {
-  // 5 % slower at a 5 % lower clock: as many cycles as before.
+  // At a 5 % lower clock, a case that is 5 % slower takes the same number of cycles.
   const auto at = [](double factor, double clock) {
     return support::timed_case(kModel, scaled(kSteady, factor), clock);
   };
   EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9 / 1.05)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9)).outcome, Outcome::kRegressed);
-  // Cycles rose by a third of the time's change, and by two thirds.
+  // The number of cycles rose by a third of the change of the time, and by two thirds of it.
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).outcome, Outcome::kRegressed);
-  // The same sizes of change, the other way round.
+  // The same changes in the opposite direction.
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).outcome, Outcome::kImproved);
@@ -134,7 +134,7 @@ TEST(Outcome, CyclesNeedEveryClock) {
               1.1, 1e-9);
 }
 
-/// A case whose GPU works for `device_s` of its steps.
+/// Returns a case in whose steps the GPU works for `device_s` seconds.
 results::MeasuredCase traced(double factor, double device_s) {
   results::MeasuredCase c = support::timed_case(kModel, scaled(kSteady, factor), 1.98e9);
   for (results::Replicate& replicate : c.replicates) replicate.device_time = Seconds{device_s};
@@ -146,7 +146,7 @@ TEST(Outcome, ATimeThatTheGpuDoesNotShareIsTheHosts) {
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05)).outcome, Outcome::kHost);
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05 * 1.05)).outcome, Outcome::kRegressed);
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05 * 0.95)).outcome, Outcome::kImproved);
-  // The GPU's time rose by a third of the step's change, by two thirds, and as much the other way round.
+  // The GPU's time rose by a third of the step's change, by two thirds of it, and then fell as much.
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.02)).outcome, Outcome::kHost);
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.04)).outcome, Outcome::kRegressed);
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 / 1.06)).outcome, Outcome::kHost);
@@ -199,7 +199,7 @@ TEST(Outcome, MemoryIsExact) {
   EXPECT_EQ(less.note, "memory -100.0 MiB");
 }
 
-/// Tensors asked for `requested` bytes, and the allocator's blocks have `allocated`.
+/// Returns a case whose tensors asked for `requested` bytes, and whose allocator's blocks have `allocated` bytes.
 results::MeasuredCase with_memory(std::int64_t allocated, std::int64_t requested) {
   results::MeasuredCase c = with_memory(allocated);
   for (results::Replicate& replicate : c.replicates) replicate.requested_peak_bytes = requested;
@@ -209,11 +209,11 @@ results::MeasuredCase with_memory(std::int64_t allocated, std::int64_t requested
 TEST(Outcome, MemoryIsWhatTensorsAskedForWhereBothSidesKnowIt) {
   constexpr std::int64_t kGibi = 1 << 30;
   constexpr std::int64_t kMore = kGibi + (16 << 20);
-  // The allocator's blocks follow what ran before.
+  // The size of the allocator's blocks depends on what ran before.
   EXPECT_EQ(compare_one(with_memory(kGibi, kGibi), with_memory(kMore, kGibi)).outcome, Outcome::kSame);
   EXPECT_EQ(compare_one(with_memory(kMore, kGibi), with_memory(kMore, kMore)).outcome, Outcome::kRegressed);
   EXPECT_EQ(compare_one(with_memory(kMore, kMore), with_memory(kMore, kGibi)).outcome, Outcome::kImproved);
-  // An older file knows the blocks alone.
+  // An older file only has the size of the blocks.
   EXPECT_EQ(compare_one(with_memory(kGibi), with_memory(kMore, kGibi)).outcome, Outcome::kRegressed);
   const CaseComparison c = compare_one(with_memory(kGibi, kGibi), with_memory(kGibi, kMore));
   EXPECT_THAT(c.note, ::testing::HasSubstr("memory +16.0 MiB"));
@@ -266,7 +266,7 @@ TEST(Outcome, MarkedTimesAreInvalid) {
 }
 
 TEST(Outcome, KnownSpreadReplacesReplicates) {
-  // Three quiet replicates a side 3 % apart; history says that processes differ by 3 %.
+  // Three quiet replicates per side differ by 3 %. In the history, processes differ by 3 %.
   const results::MeasuredCase base = support::timed_case(kModel, kSteady);
   const results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 1.03));
   CompareOptions options;

@@ -1,5 +1,5 @@
-// Every format against a file in tests/data/diff: look at them after a change, then replace them with what
-// TBENCH_UPDATE_GOLDEN=1 makes this test write.
+// Compares every format with a file in tests/data/diff. After a change, review the new output, and then replace the
+// files: TBENCH_UPDATE_GOLDEN=1 makes this test write them.
 #include "tbench/compare/comparison_output.hpp"
 
 #include <gmock/gmock.h>
@@ -106,7 +106,7 @@ TEST(ComparisonOutput, AnotherGpuModelIsToldWhatTheSpreadsAreKnownFrom) {
   EXPECT_THAT(compare(on("NVIDIA H200"), unknown, {}).warnings, known_from);
   EXPECT_THAT(comparison_markdown(compare(unknown, unknown, {})), HasSubstr("known from H100 and H200"));
   EXPECT_THAT(compare(on("NVIDIA H200"), on("NVIDIA H100 80GB HBM3"), {}).warnings, Not(known_from));
-  // A step without a trace: there is no spread that could be a foreign one.
+  // The step has no trace, so no spread from another GPU is used, and there is no warning of one.
   ComparisonSide step = support::side_with({measured(small("eager"), {0.025}, 1.98e9, kGibi)}, "step.json");
   step.environments[0].gpu->name = "NVIDIA A100-SXM4-80GB";
   EXPECT_THAT(compare(step, step, {}).warnings, Not(known_from));

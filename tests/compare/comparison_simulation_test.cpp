@@ -1,5 +1,5 @@
-// Comparisons of simulated builds, whose truth is known: how often a verdict is wrong, and how often a change is found.
-// Seeds are fixed; the bounds are what `tbench diff` promises.
+// Compares simulated builds whose truth is known: how often a verdict is wrong, and how often a change is found. Seeds
+// are fixed, and the bounds are the ones that `tbench diff` promises.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,8 +20,8 @@ CaseId case_number(int i) { return CaseId{"Model", {{"size", std::to_string(i)}}
 
 struct Simulation {
   int cases{};
-  int shifted{};   // the first so many cases of the new side
-  double shift{};  // of their time, as a fraction
+  int shifted{};   // number of cases of the new side that are changed; they come first
+  double shift{};  // change of their time, as a fraction
   bool has_history{};
 };
 
@@ -56,7 +56,7 @@ double share_found(const Simulation& simulation, Outcome verdict, int trials) {
   return static_cast<double>(found) / (trials * simulation.shifted);
 }
 
-/// Comparisons, of `trials`, with any case REGRESSED or IMPROVED.
+/// Returns how many of `trials` comparisons have a case that is REGRESSED or IMPROVED.
 int false_alarms(const Simulation& simulation, int trials) {
   std::mt19937_64 random{7};
   int alarms = 0;

@@ -1,4 +1,4 @@
-// Two sides as a whole: matching, correction over all cases, order, different GPUs, exit status.
+// Tests a comparison of two whole sides: matching, correction over all cases, order, different GPUs, exit status.
 #include "tbench/compare/comparison.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ const CaseId kKernel{"Kernel", {{"op", "rmsnorm"}}};
 const std::vector<double>& kSteady = support::kSteadyTimes;
 
 TEST(Compare, CorrectsOverAllCasesThatAreTested) {
-  // p = .021 alone (t = 3.7 with 4 degrees of freedom): rejected by itself, not among 20.
+  // A single case has p = .021 (t = 3.7 with 4 degrees of freedom), which is rejected alone, but not among 20 cases.
   const std::vector<double> base{0.0985, 0.1, 0.1015};
   std::vector<results::MeasuredCase> in_base{support::timed_case(kModel, base)};
   std::vector<results::MeasuredCase> in_next{support::timed_case(kModel, scaled(base, 1.045))};
@@ -39,7 +39,7 @@ TEST(Compare, CorrectsOverAllCasesThatAreTested) {
   EXPECT_EQ(among.outcome, Outcome::kUndecided);
   EXPECT_NEAR(among.adjusted_p.value(), 20 * among.p_value.value(), 1e-12);
   EXPECT_GT(among.smallest_detectable.value(), alone.smallest_detectable.value());
-  // Cases without enough replicates do not count.
+  // Cases without enough replicates do not count in the correction.
   in_next.resize(1);
   in_base.resize(2);
   in_next.push_back(support::timed_case(in_base[1].id, {0.1}));

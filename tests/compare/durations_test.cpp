@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 const CaseId kForward = support::model_id("forward", "sdpa");
 const CaseId kStep = support::model_id("train_step", "sdpa");
 
-/// A record that costs `seconds`, of which most is sampling.
+/// Returns a record of a case that takes `seconds`, most of them for sampling.
 Record costing(const CaseId& id, double seconds, Status status = Status::kOk) {
   Record record = has_time(status) ? support::timed_record(id, {0.01}) : support::failed_record(id, status, "why");
   record.status = status;
@@ -81,7 +81,7 @@ TEST(CollectedDurations, AStatusIsThatOfTheBestRunsAndOomWhereNoneEverFit) {
   EXPECT_EQ(row_of({run(9, Status::kUnstable), run(7, Status::kOk)}), row(8, Status::kOk));
   EXPECT_EQ(row_of({run(1, Status::kOom), run(8, Status::kUnstable)}), row(8, Status::kUnstable));
   EXPECT_EQ(row_of({run(1, Status::kOom), run(2, Status::kUnsupported)}), row(1.5, Status::kUnsupported));
-  // A crash says nothing about the time, nor whether the case fits.
+  // A crash does not tell the duration, nor whether the case fits into memory.
   const std::string csv = csv_of({{run(1, Status::kOom), run(1, Status::kCrashed), costing(kStep, 4)}});
   EXPECT_EQ(DurationTable::parse(csv, "gpu.csv").find(kForward), nullptr);
 }

@@ -55,7 +55,7 @@ TEST(FleetOutput, ALaterFleetKnowsWhatThisOneFound) {
     EXPECT_DOUBLE_EQ(known[i].spread.standard_deviation, fleet.resources[i].spread);
     EXPECT_DOUBLE_EQ(known[i].spread.degrees_of_freedom, fleet.resources[i].degrees_of_freedom);
   }
-  // The slow GPU does not count for the spread: five GPUs, four degrees of freedom.
+  // The slow GPU is left out of the spread: five GPUs give four degrees of freedom.
   EXPECT_DOUBLE_EQ(known[2].spread.degrees_of_freedom, 4);
 }
 

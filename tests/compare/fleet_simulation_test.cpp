@@ -1,4 +1,4 @@
-// How often a slow GPU is found, and how often a sound one is called slow, over fleets with known truth.
+// Tests how often a slow GPU is found, and how often a healthy one is called slow, in simulated fleets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@ constexpr std::size_t kGpus = 8;
 constexpr std::size_t kResources = kAllOf<Resource>.size();
 constexpr double kFalseAlarms = 0.01;
 constexpr double kSpread = 0.005;
-constexpr double kTensorSpread = 0.012;  // between sound H200s
+constexpr double kTensorSpread = 0.012;  // between healthy H200s
 constexpr double kSlow = 0.03;
 
-/// The spread that so many other healthy GPUs give; nothing for none.
+/// Returns the spread estimated from `gpus` other healthy GPUs; nothing if there are none.
 std::optional<stats::DispersionPrior> known_from(int gpus, double spread, std::mt19937_64& random) {
   if (gpus == 0) return std::nullopt;
   const double freedom = gpus - 1;
@@ -44,7 +44,7 @@ stats::OutlierSearch searched(const std::vector<double>& values, const std::opti
   return stats::find_outliers(values, kFalseAlarms / kResources, known).value();
 }
 
-/// Share of fleets in which a sound GPU is called slow, in any resource.
+/// Returns the share of fleets in which a healthy GPU is called slow in any resource.
 double false_alarms(int known_gpus, int fleets) {
   std::mt19937_64 random{20261123};
   int alarms = 0;
@@ -61,7 +61,7 @@ double false_alarms(int known_gpus, int fleets) {
   return static_cast<double>(alarms) / fleets;
 }
 
-/// Share of fleets in which a GPU is found that is slower by `shift` (ln of the time).
+/// Returns the share of fleets in which a GPU that is slower by `shift` (logarithm of the time) is found.
 double found(int known_gpus, double spread, double shift, int fleets) {
   std::mt19937_64 random{20261124};
   int count = 0;
@@ -74,7 +74,7 @@ double found(int known_gpus, double spread, double shift, int fleets) {
   return static_cast<double>(count) / fleets;
 }
 
-/// The change that the search states to find nine times in ten, in the median of fleets.
+/// Returns the change that the search claims to find nine times in ten, as the median over fleets.
 double stated(int known_gpus, double spread, int fleets) {
   std::mt19937_64 random{20261125};
   std::vector<double> values;
@@ -122,7 +122,7 @@ TEST(SimulatedFleet, ThroughTheResultsFilesOfEightGpus) {
   for (int i = 0; i < kFleets; ++i) {
     FleetOptions options;
     for (const Resource resource : kAllOf<Resource>) {
-      // The difference between ceilings is part of the known spread: at most 0.1 %, for a single one.
+      // The known spread includes the differences between ceilings, which are at most 0.1 % for a single ceiling.
       const auto known = known_from(32, std::hypot(spread_of(resource), 0.001), random).value();
       options.known.push_back({.gpu = "NVIDIA H200", .resource = resource, .spread = known});
     }
@@ -134,8 +134,8 @@ TEST(SimulatedFleet, ThroughTheResultsFilesOfEightGpus) {
   }
   RecordProperty("alarms", alarms);
   RecordProperty("found", slow);
-  EXPECT_LE(alarms, 3);  // of 100 where one is expected at most: 4 or more come once in 50 tests
-  EXPECT_GE(slow, 85);   // where nine in ten are: fewer come once in 25 tests
+  EXPECT_LE(alarms, 3);  // at most one of 100 is expected: 4 or more occur in one of 50 tests
+  EXPECT_GE(slow, 85);   // 90 of 100 are expected: fewer than 85 occur in one of 25 tests
 }
 
 }  // namespace

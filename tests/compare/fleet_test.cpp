@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// GPUs that differ by 0.05 % about their middle.
+/// Returns GPUs that differ by 0.05 % around their mean.
 std::vector<NamedResults> alike(int count) {
   std::vector<NamedResults> files;
   for (int i = 0; i < count; ++i) {
@@ -60,7 +60,8 @@ TEST(Fleet, ASlowGpuIsSlowInItsResourceAlone) {
     }
   }
   const BaselineState& slow = *resource(fleet, Resource::kLink).states[2];
-  // Times of 1 / 0.95 and 0.05 % more, against the mean of the other five: 0.0005 * (2 - 3) / 5.
+  // The slow GPU's times are longer by a factor of 1 / 0.95 and by 0.05 %. The mean of the other five is 0.0005 * (2 -
+  // 3) / 5.
   EXPECT_NEAR(slow.change, 0.95 * std::exp(-0.0005 - 0.0001) - 1, 1e-9);
   EXPECT_LT(slow.score, -10);
 }
@@ -89,7 +90,7 @@ TEST(Fleet, CeilingsOfTheHostAndFailedOnesDoNotCount) {
 
 TEST(Fleet, FilesAndProcessesOfAGpuCountTogether) {
   std::vector<NamedResults> files = alike(3);
-  // Two more files of the first GPU, of which one is far off: the median is not.
+  // The first GPU has two more files, one of them far off. The median is not.
   files.push_back(support::gpu_file(0, [](const CaseId&) { return 0.0005; }));
   files.push_back(support::gpu_file(0, [](const CaseId&) { return 0.5; }));
   const Fleet fleet = compare_fleet(files, {});
@@ -107,11 +108,11 @@ TEST(Fleet, AnonymousFilesAreAMachineEach) {
 }
 
 TEST(Fleet, MachinesNeedNotHaveTheSameCeilings) {
-  // Tables of GPU and product, each GPU faster by what its number says; every GPU lacks some products.
+  // Each GPU is faster in proportion to its number, a product takes its own time, and every GPU lacks some products.
   std::vector<NamedResults> files;
   for (int i = 0; i < 6; ++i) {
     files.push_back(support::gpu_file(i, [i](const CaseId& id) {
-      return -0.01 * i + (id.at("what") == "gemm_bf16" ? 0.7 : 0);  // a bf16 product takes another time
+      return -0.01 * i + (id.at("what") == "gemm_bf16" ? 0.7 : 0);  // a bf16 product takes a different time
     }));
     std::erase_if(files.back().file.records, [i](const Record& record) {
       return record.id.at("what") == (i % 2 == 0 ? "gemm_bf16" : "gemm_fp16") && i != 3;
@@ -123,7 +124,7 @@ TEST(Fleet, MachinesNeedNotHaveTheSameCeilings) {
   for (std::size_t i = 0; i + 1 < 6; ++i) {
     EXPECT_LT(tensor.states[i]->change, tensor.states[i + 1]->change) << i;
   }
-  // Against the mean of the five others.
+  // The change is relative to the mean of the five other GPUs.
   EXPECT_NEAR(tensor.states[0]->change, std::exp(-0.03) - 1, 2e-3);
 }
 

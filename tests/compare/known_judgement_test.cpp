@@ -1,4 +1,4 @@
-// One process per side, and one machine against another: which measure is judged, and what it comes out as.
+// Tests comparisons of one process per side, and of two machines: which measure decides, and what the verdict is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ const CaseId kKernel{"Kernel", {{"op", "rmsnorm"}}};
 const CaseId kStep{"Model", {{"size", "small"}}};
 const CaseId kGraph{"Model", {{"size", "small"}, {"exec", "graph"}}};
 
-/// Limits as simple as possible: kernels 1.5 %, graphs 0.5 %, device times 0.7 %, steps 3 %, of machines twice that.
+/// Returns simple limits: kernels 1.5 %, graphs 0.5 %, device times 0.7 %, steps 3 %, and twice as much between
+/// machines.
 KnownSpreads simple_spreads() {
   using enum SpreadClass;
   KnownSpreads spreads;
@@ -72,7 +73,7 @@ TEST(KnownJudgement, AKernelByItsTime) {
   EXPECT_EQ(judged(kKernel, {1e-3}, {1.01e-3}).outcome, Outcome::kSame);
   EXPECT_EQ(judged(kKernel, {1e-3}, {1.05e-3}).outcome, Outcome::kLikelySlower);
   EXPECT_EQ(judged(kKernel, {1e-3}, {0.95e-3}).outcome, Outcome::kLikelyFaster);
-  // Within 3 % for sure, or significant: neither.
+  // The change is neither certainly within 3 % nor significant.
   const CaseComparison c = judged(kKernel, {1e-3}, {1.016e-3});
   EXPECT_EQ(c.judged_by, Measure::kTime);
   EXPECT_NEAR(c.known_limit.value(), 0.0151, 1e-4);
@@ -111,11 +112,11 @@ TEST(KnownJudgement, AStepWhoseTimeSpreadsMoreThanItsThresholdByItsDeviceTimeToo
   const CaseComparison c = judged(kStep, {0.1, 0.099}, {0.101, 0.0992});
   EXPECT_EQ(c.outcome, Outcome::kSame);
   EXPECT_EQ(c.judged_by, Measure::kDeviceTime);
-  // Its time differs by more than two processes do: nothing can be said of the device time alone.
+  // The times of one side differ by more than two processes usually do, so the device time alone decides nothing.
   EXPECT_EQ(judged(kStep, {0.1, 0.099}, {0.104, 0.0992}).outcome, Outcome::kUndecided);
-  // With a wider threshold the time decides.
+  // With a wider threshold, the time itself decides.
   EXPECT_EQ(judged(kStep, {0.1, 0.099}, {0.101, 0.0992}, false, {.tau = 0.05}).judged_by, Measure::kTime);
-  EXPECT_EQ(judged(kStep, {0.1}, {0.12}).outcome, Outcome::kUndecided);  // not traced
+  EXPECT_EQ(judged(kStep, {0.1}, {0.12}).outcome, Outcome::kUndecided);  // without a trace
 }
 
 TEST(KnownJudgement, AtThePowerLimitNothingUnderEightPercent) {
@@ -181,7 +182,7 @@ TEST(KnownJudgement, TheCasesHistoryComesFirstThenItsEntryThenItsClass) {
 }
 
 TEST(KnownJudgement, AWholeFileIsCorrectedTogether) {
-  // Significant at 5 % alone, not among fifty.
+  // The last case is significant at 5 % alone, but not among fifty cases.
   const auto side = [](double last, int count) {
     std::vector<results::MeasuredCase> cases;
     for (int i = 0; i < count; ++i) {

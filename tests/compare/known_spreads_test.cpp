@@ -1,4 +1,4 @@
-// Classes of times, limits of classes and cases, and the files that keep them.
+// Tests classes of times, limits of classes and cases, and the files that store them.
 #include "tbench/compare/known_spreads.hpp"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(SpreadClasses, KernelsByTheirLength) {
   slow_host.host_bound = true;
   EXPECT_EQ(class_of(kKernel, slow_host), std::nullopt);
   EXPECT_EQ(class_of_device_time(spread_facts(kKernel, burst(100e-6))), std::nullopt);
-  results::Replicate launches = burst(2e-3);  // a thousand of them, which the host cannot enqueue as fast
+  results::Replicate launches = burst(2e-3);  // a thousand launches, which take the host longer to enqueue
   launches.device_time = Seconds{1.2e-3};
   EXPECT_EQ(class_of(kKernel, launches), std::nullopt);
   launches.device_time = Seconds{1.6e-3};
@@ -93,7 +93,7 @@ TEST(SpreadClasses, OfAPairTheSlowerHostAndTheLowerClockCount) {
             std::nullopt);
 }
 
-/// A file of one process with the cases given.
+/// Returns a file of one process with the given cases.
 ComparisonSide file(std::vector<results::MeasuredCase> cases, const std::string& uuid = "GPU-a",
                     const std::string& build = "one") {
   ComparisonSide side = support::side_with(std::move(cases));
@@ -118,8 +118,8 @@ KnownSpreads spreads_of(const std::vector<ComparisonSide>& files) {
 constexpr KnownSpreads::ClassKey kKernels{SpreadClass::kKernel, Apart::kProcesses};
 constexpr KnownSpreads::ClassKey kOfMachines{SpreadClass::kKernel, Apart::kMachines};
 
-/// Two files with `count` kernels, of which the second ones take `factor` as long.
-/// The second file's times differ in the last digits where the factor is 1: equal files are refused.
+/// Returns two files with `count` kernels. The kernels of the second file take `factor` times as long. If `factor` is
+/// 1, its times differ in the last digits, because equal files are refused.
 std::vector<ComparisonSide> pairs(int count, double factor, const std::string& second_uuid = "GPU-a",
                                   const std::string& second_build = "one", const CaseId& id = kKernel) {
   std::vector<results::MeasuredCase> first;
@@ -154,23 +154,24 @@ TEST(Spreads, MachinesAreComparedByOneBuildOrByTheLibrariesKernels) {
 }
 
 TEST(Spreads, TheLimitIsTheLargestThatAQuantileGivesAndAtLeastHalfAPercent) {
-  // All pairs differ by ln 1.02: the median asks for most. t(.975, 6) = 2.446912, t(.75, 6) = 0.717558.
+  // All pairs differ by ln 1.02. The median then requires the largest limit. t(.975, 6) = 2.446912, t(.75, 6) =
+  // 0.717558.
   EXPECT_NEAR(spreads_of(pairs(8, 1.02)).classes.at(kKernels).limit, std::log(1.02) * 2.446912 / 0.717558, 1.01e-4);
   EXPECT_EQ(spreads_of(pairs(8, 1.0001)).classes.at(kKernels).limit, kMinLimit);
-  // One in nine differs: the 90 % quantile. t(.95, 6) = 1.943180.
+  // One pair in nine differs, which is the 90 % quantile. t(.95, 6) = 1.943180.
   std::vector<ComparisonSide> files = pairs(9, 1);
   files[1].cases[4].replicates[0].time = Seconds{1.02e-3};
   EXPECT_NEAR(spreads_of(files).classes.at(kKernels).limit, std::log(1.02) * 2.446912 / 1.943180, 1.01e-4);
 }
 
 TEST(Spreads, ACellCountsOnceHoweverManyPairsItHas) {
-  // Nine quiet cells of a pair, and one of five processes, whose ten pairs differ.
+  // Nine cases have one quiet pair each. The tenth case has five processes, and its ten pairs differ.
   std::vector<ComparisonSide> files = pairs(10, 1);
   for (const double factor : {1.03, 1.06, 1.09}) files.push_back(file({kernel(1e-3 * factor, 9)}));
   const KnownDispersion known = spreads_of(files).classes.at(kKernels);
   EXPECT_EQ(known.pairs, 19);
   EXPECT_EQ(known.cells, 10);
-  EXPECT_LT(known.limit, 0.06);  // with every pair counting, the 90 % quantile alone would give 0.108
+  EXPECT_LT(known.limit, 0.06);  // if every pair counted, the 90 % quantile alone would give 0.108
 }
 
 TEST(Spreads, AnotherStatusIsNoPair) {
@@ -187,7 +188,7 @@ TEST(Spreads, UnderEightPairsAClassBorrowsFromItsNeighbour) {
   EXPECT_DOUBLE_EQ(borrowed.limit, kBorrowedFactor * kMinLimit);
   EXPECT_EQ(spreads.classes.at({SpreadClass::kShortKernel, Apart::kProcesses}).borrowed, "kernel of processes");
   EXPECT_FALSE(spreads.classes.contains({SpreadClass::kGraph, Apart::kProcesses}));
-  // Ten pairs of five processes are one cell.
+  // Ten pairs of five processes of one case count as one.
   std::vector<ComparisonSide> processes;
   for (int i = 0; i < 5; ++i) processes.push_back(file({kernel(1e-3 + 1e-6 * i)}));
   EXPECT_TRUE(spreads_of(processes).classes.empty());
@@ -237,7 +238,7 @@ TEST(SpreadsFile, KeepsClassesCasesAndSamples) {
   EXPECT_EQ(read.gpus, spreads.gpus);
   EXPECT_EQ(read.excluded, "updates_");
   ASSERT_EQ(read.samples.size(), 80);
-  // Samples that are added to a file count together with the samples that it holds.
+  // Samples that are added to a file count together with the samples in the file.
   SpreadCollector again{read.samples};
   static_cast<void>(again.add(file({kernel(1.002e-3, 0)})));
   EXPECT_EQ(again.spreads().classes.at(kKernels).pairs, 42);

@@ -36,7 +36,7 @@ std::vector<CaseId> selection() {
 
 CaseId ceiling(const std::string& what) { return CaseId{"Ceiling", {{"what", what}, {"regime", "burst"}}}; }
 
-/// A file as transformer_bench writes it: process by process, ceilings first.
+/// Returns a file in the order in which transformer_bench writes it: process by process, ceilings first.
 ResultFile run_of(const std::vector<CaseId>& cases, std::int64_t processes = 1,
                   const std::vector<std::string>& ceilings = {"copy", "launch"}) {
   ResultFile file = support::golden_file();
@@ -67,7 +67,7 @@ NamedResults shard_of(std::int64_t index, std::int64_t count, std::int64_t proce
   return {"shard" + std::to_string(index) + ".json", std::move(file)};
 }
 
-/// The same shard, cut by durations: of places that follow from no rule.
+/// Returns the same shard, divided by durations. The places of its cases follow no rule.
 NamedResults timed_shard_of(const std::vector<Places>& places, std::int64_t index, std::int64_t processes = 1) {
   const Shard shard{index, static_cast<std::int64_t>(places.size())};
   const Places& own = places[static_cast<std::size_t>(index - 1)];
@@ -87,7 +87,7 @@ std::vector<NamedResults> timed_shards(std::int64_t processes = 1) {
   return files;
 }
 
-/// The shards that have a case.
+/// Returns the shards that have a case.
 std::vector<NamedResults> shards(std::int64_t count, std::int64_t processes = 1) {
   std::vector<NamedResults> files;
   for (std::int64_t index = 1; index <= std::min<std::int64_t>(count, 10); ++index) {
@@ -102,7 +102,7 @@ std::vector<std::string> names_of(const ResultFile& file) {
   return names;
 }
 
-/// Returns the refusal of files that are like the golden one, but for `change` of the second file.
+/// Returns the message that refuses files which equal the golden file, except for the `change` of the second one.
 template <class Error, class Change>
 std::string refusal(Change change) {
   std::vector<NamedResults> files = shards(3);
@@ -160,7 +160,7 @@ TEST(Merge, RepetitionsStayTogether) {
 TEST(Merge, CeilingsAreTheFirstShardsAndThatIsSaid) {
   std::vector<NamedResults> files = shards(2);
   for (Record& record : files[1].file.records) record.timing->median = Seconds{1};
-  files[1].file.records.front().id = ceiling("read");  // what the first has not
+  files[1].file.records.front().id = ceiling("read");  // the first shard does not have it
   const Merged merged = merge(std::move(files));
   EXPECT_THAT(names_of(merged.file), ::testing::Contains("Ceiling/what:read/regime:burst").Times(1));
   for (const Record& record : merged.file.records) {
@@ -172,20 +172,20 @@ TEST(Merge, CeilingsAreTheFirstShardsAndThatIsSaid) {
 }
 
 TEST(Merge, SaysWhichShardsAndCasesAreMissing) {
-  std::vector<NamedResults> files = shards(4);  // of 3, 2, 3 and 2 cases
+  std::vector<NamedResults> files = shards(4);  // the shards have 3, 2, 3 and 2 cases
   files[1].file.records.pop_back();
   files.erase(files.begin() + 2);
   Merged merged = merge(std::move(files));
   EXPECT_THAT(merged.missing, ElementsAre("1 of 2 of shard 2/4 ('shard2.json')", "shard 3/4, 3 cases"));
   EXPECT_TRUE(merged.file.interrupted);
-  // The merged cases are in the order of the undivided run, so that --tb_resume may go on with it.
+  // The merged cases are in the order of the undivided run, so that --tb_resume can continue it.
   std::vector<std::string> expected = names_of(run_of(selection()));
   const std::vector<std::string> names = names_of(merged.file);
   std::erase_if(expected, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
   EXPECT_EQ(names, expected);
 
   std::vector<NamedResults> processes = shards(2, 3);
-  processes[0].file.records.pop_back();  // in the last process alone
+  processes[0].file.records.pop_back();  // the case is missing only in the last process
   EXPECT_THAT(merge(std::move(processes)).missing, ElementsAre("1 of 15 of shard 1/2 ('shard1.json')"));
 }
 
@@ -261,7 +261,7 @@ TEST(Merge, PartsOfAFilterEachFollowEachOther) {
   std::vector<NamedResults> files{{"a.json", run_of(small)}, {"b.json", run_of(rest, 1, {"copy"})}};
   files[0].file.options["filter"] = "size:small";
   files[1].file.options["filter"] = "size:(medium|large|xl|2.7B)";
-  files[0].file.options["burst_min_time_s"] = "0.1";  // of a regime that the other has no case of
+  files[0].file.options["burst_min_time_s"] = "0.1";  // the other file has no case in this regime
   const Merged merged = merge(files);
   ResultFile expected = run_of(cases);
   expected.options["filter"] = "(size:(medium|large|xl|2.7B))|(size:small)";

@@ -1,4 +1,4 @@
-// The spreads between GPUs that `tbench fleet` knows, beside the results of record that they are of.
+// Compares the spreads between GPUs that `tbench fleet` knows with the committed results that they come from.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@ const FleetResource& resource(const Fleet& fleet, Resource which) {
   return *std::ranges::find(fleet.resources, which, &FleetResource::resource);
 }
 
-/// The files that the recorded spreads are of. Where they are measured again, so are the spreads: `tbench fleet --alone
-/// --json` of them prints what recorded_spreads() and this list should have.
+/// The recorded spreads come from these files. After measuring the files again, run `tbench fleet --alone --json` on
+/// them and copy the printed spreads into recorded_spreads() and this list.
 TEST(RecordedFleet, SpreadsAreThoseOfTheResultsOfRecord) {
   std::vector<NamedResults> files;
   for (const char* name : {"attention/full_1",

@@ -1,6 +1,6 @@
-// The committed results as comparisons of one process per side: the built-in table follows from them, A/A pairs come
-// out as SAME, and a change is found. The long form reads all results and judges each GPU by what is known without it;
-// the short one reads files of several processes and judges by what is built in.
+// Compares the committed results with one process per side. The built-in table follows from the results, A/A pairs are
+// SAME, and changes are found. The long form reads all results and compares each GPU with spreads from the other GPUs
+// only. The short form reads files of several processes and uses the built-in spreads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace tbench::compare {
 namespace {
 
-/// Results files of the folders that have processes of one build, or all.
+/// Returns the results files in folders that have several processes of one build; in the long form, all results files.
 std::vector<ComparisonSide> files_of_record() {
   const std::filesystem::path root = TBENCH_TEST_DATA "/../../bench/results";
   const CaseFilter is_short{
@@ -36,7 +36,7 @@ std::vector<ComparisonSide> files_of_record() {
   for (const std::string& path : paths) {
     try {
       files.push_back(read_side(path));
-    } catch (const UsageError&) {  // what other programs wrote, such as Nsight Compute's times
+    } catch (const UsageError&) {  // files of other programs, such as Nsight Compute's times
     }
   }
   return files;
@@ -53,7 +53,7 @@ SpreadCollector collected() {
   return collector;
 }
 
-/// Spreads as they would be without one GPU; in the short form those that are built in.
+/// Returns the spreads without the results of one GPU; in the short form, the built-in spreads.
 const KnownSpreads& spreads_without(const std::string& uuid) {
   if (!support::are_tests_long()) return built_in_spreads();
   static std::map<std::string, KnownSpreads> known;
@@ -65,7 +65,7 @@ const KnownSpreads& spreads_without(const std::string& uuid) {
   return known.emplace(uuid, SpreadCollector{std::move(others)}.spreads()).first->second;
 }
 
-/// A file for each process of a file of several.
+/// Divides a file of several processes into one side for each process.
 std::vector<ComparisonSide> processes_of(const ComparisonSide& file) {
   std::vector<ComparisonSide> processes;
   for (const results::MeasuredCase& c : file.cases) {
@@ -90,12 +90,13 @@ const std::string& uuid_of(const ComparisonSide& side) { return side.environment
 
 bool is_aa(const ComparisonSide& file) { return file.paths[0].find("repeatability/aa_") != std::string::npos; }
 
-/// Pairs of processes of one GPU and build, measured in one way.
+/// Returns pairs of processes on one GPU with one build, measured in the same way.
 std::vector<Pair> pairs_of_processes() {
   std::map<std::string, std::vector<ComparisonSide>> alike;
   for (const ComparisonSide& file : files()) {
     if (file.environments.empty() || !file.environments.front().gpu) continue;
-    // One of twelve kernels there has two modes, of which what is built in knows: nothing is said of it.
+    // One of the twelve kernels in that file has two modes. The built-in spreads include them, so this file tests
+    // nothing.
     if (!support::are_tests_long() && is_aa(file)) continue;
     for (ComparisonSide& process : processes_of(file)) {
       alike[uuid_of(file) + file.environments.front().sources_digest].push_back(std::move(process));
@@ -112,7 +113,7 @@ std::vector<Pair> pairs_of_processes() {
   return pairs;
 }
 
-/// Pairs of GPUs of one model that ran the standard suite.
+/// Returns pairs of GPUs of one model that ran the standard suite.
 std::vector<Pair> pairs_of_machines() {
   std::vector<Pair> pairs;
   const auto is_suite = [](const ComparisonSide& file) {
@@ -128,7 +129,7 @@ std::vector<Pair> pairs_of_machines() {
   return pairs;
 }
 
-/// The comparison, or nothing where the two have no case in common or were measured in different ways.
+/// Returns the comparison; nothing if the sides have no case in common or were measured differently.
 std::optional<Comparison> compared(const ComparisonSide& base, const ComparisonSide& next,
                                    const KnownSpreads& spreads) {
   CompareOptions options;
@@ -151,14 +152,14 @@ struct Counts {
   double judged{};
 };
 
-/// The project's own kernels changed between the builds of two machines.
+/// Returns whether a case uses the project's own kernels, which changed between the builds of two machines.
 bool is_changed(const CaseComparison& c) {
   const std::string* const implementation = c.id.find("impl");
   return c.by_machines && implementation != nullptr && (*implementation == "fused" || *implementation == "flash");
 }
 
-/// Whether a case counts. For two machines device times alone count: kernels spread more than their thresholds, so that
-/// they are UNDECIDED.
+/// Returns whether a case counts. For two machines only device times count: kernels differ by more than their
+/// thresholds, so they are UNDECIDED.
 bool is_counted(const CaseComparison& c) {
   if (!c.known_test || !c.outcome || is_changed(c)) return false;
   return !c.by_machines || c.judged_by == Measure::kDeviceTime;
@@ -206,15 +207,15 @@ TEST(SpreadsOfRecord, TheSameCodeIsTheSame) {
   EXPECT_LE(counts.called / counts.judged, 0.04);
 }
 
-/// Counts of the cases whose class is `of`: how many are found where each alone is slower by `change`, and how many are
-/// UNDECIDED.
+/// Counts of the cases in a class: how many were tried, how many were found when each alone was slower by `change`, and
+/// how many were UNDECIDED.
 struct Found {
   double tried{};
   double found{};
   double undecided{};
 };
 
-/// @param only  the class to look at; absent: all
+/// @param only  the only class to count; if absent, all classes
 void plant(std::map<SpreadClass, Found>& found, const ComparisonSide& base, const ComparisonSide& next,
            const KnownSpreads& spreads, std::optional<SpreadClass> only = std::nullopt) {
   const auto before = compared(base, next, spreads);
@@ -224,7 +225,7 @@ void plant(std::map<SpreadClass, Found>& found, const ComparisonSide& base, cons
     const bool is_looked_at = c.spread_class && !is_changed(c) && (!only || c.spread_class == only);
     if (is_looked_at && c.outcome && !is_called(*c.outcome)) classes.emplace(c.id.name(), *c.spread_class);
   }
-  constexpr std::size_t kMost = 12;  // cases of a pair
+  constexpr std::size_t kMost = 12;  // maximum number of cases per pair
   constexpr double kPlanted = 0.05;
   std::size_t number = 0;
   for (std::size_t i = 0; i < next.cases.size(); ++i) {
@@ -264,7 +265,7 @@ TEST(SpreadsOfRecord, FivePercentAreFoundOfKernelsGraphsAndDeviceTimes) {
   EXPECT_EQ(found[SpreadClass::kPowerLimit].undecided, found[SpreadClass::kPowerLimit].tried);
 }
 
-/// The replicates `first` to `first` + 2 of each case.
+/// Returns the replicates `first` to `first` + 2 of each case.
 ComparisonSide three_of(const ComparisonSide& file, std::size_t first) {
   ComparisonSide side = file;
   for (results::MeasuredCase& c : side.cases) {

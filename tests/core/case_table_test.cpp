@@ -1,5 +1,5 @@
-// Expansion of case tables and the user's changes to them, on two small families that exist only here. The list of the
-// program's own cases is pinned where its families are.
+// Tests the expansion of case tables and the user's changes to them, with two small families defined here. The names of
+// the program's own cases are pinned in tests/bench/families.
 #include "tbench/core/case_table.hpp"
 
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST(CaseTables, PassOverWhatTheFamilySays) {
   std::vector<FamilySpec> some = families();
   some[0].is_passed_over = [](const CaseId& id) { return id.at("size") == "large" && id.int_at("ctx") != 16; };
   std::vector<std::string> names;
-  const std::vector<AxisOverride> wider{parse_axis_override("Model.ctx=15,16")};  // 15 of large would be refused
+  const std::vector<AxisOverride> wider{parse_axis_override("Model.ctx=15,16")};  // 15 would be refused for `large`
   for (const CaseId& id : expand(some, Suite::kStandard, wider)) names.push_back(id.name());
   EXPECT_THAT(names, ElementsAre("Model/size:small/ctx:15", "Model/size:small/ctx:16", "Model/size:large/ctx:16",
                                  "Model/size:small/ctx:32", "Gemm/m:64"));

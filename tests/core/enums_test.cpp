@@ -1,4 +1,4 @@
-// The small enumerations of core: status, regime, L2 state, precision; and the functions that hang on their values.
+// Tests the enumerations of core (status, regime, L2 state, precision) and the functions of their values.
 #include "tbench/core/enums.hpp"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,8 @@ TEST(PrecisionTest, NamesGoBothWays) {
   for (const char* text : {"", "FP32", "float32", "fp8"}) EXPECT_EQ(parse_enum<Precision>(text), std::nullopt) << text;
 }
 
-// Half the gap between 1 and the next number: 2^-(stored significand bits + 1). Stored bits: 23, 10, 7, 10.
+// Unit round-off is half the gap between 1 and the next number: 2^-(stored significand bits + 1). Stored bits: 23, 10,
+// 7, 10.
 TEST(PrecisionTest, UnitRoundoffIsHalfTheGapAboveOne) {
   EXPECT_EQ(unit_roundoff(Precision::kFp32), std::numeric_limits<float>::epsilon() / 2);
   EXPECT_EQ(unit_roundoff(Precision::kTf32), 1.0 / 2048);

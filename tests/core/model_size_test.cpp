@@ -33,7 +33,7 @@ std::string parse_error(const std::string& text) {
   return "nothing was thrown";
 }
 
-// Further sizes come behind these.
+// Further sizes come after these.
 TEST(BuiltinModelSizes, BeginWithTheCoursesAndTinyInFront) {
   const auto sizes = builtin_model_sizes();
   ASSERT_GE(sizes.size(), 6U);
@@ -64,7 +64,7 @@ TEST(BuiltinModelSizes, HaveWholeEvenHeads) {
   }
 }
 
-// 2 * 10,000 * d + layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d
+// Parameters: 2 * 10,000 * d + layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d.
 TEST(ParameterCount, IsThatOfTheStudiesToTheParameter) {
   // tiny: 1,280,000 + 2 * (16,384 + 49,152 + 128) + 64
   EXPECT_EQ(parameter_count(builtin("tiny")), 1'411'392);

@@ -63,7 +63,7 @@ TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   record.trace->kernels[1].kernel_class = "memset";
   const std::map<std::string, double> counters = counters_of(record);
   EXPECT_DOUBLE_EQ(counters.at("device_ms"), 15);
-  EXPECT_DOUBLE_EQ(counters.at("idle_share"), 0.25);  // of 20 ms
+  EXPECT_DOUBLE_EQ(counters.at("idle_share"), 0.25);  // idle share of 20 ms
   EXPECT_NEAR(counters.at("host_share"), 0.25 - 10 * 1.35e-6 / 0.020, 1e-12);
   EXPECT_NEAR(counters.at("launch_budget_us"), 15013.5 / 7, 1e-9);
   EXPECT_EQ(counters.at("host_bound"), 1);
@@ -123,7 +123,7 @@ TEST(CountersTest, BurstsTellHowTheyWereTakenAndNoTimesOfTheHost) {
   EXPECT_DOUBLE_EQ(counters.at("enqueue_ms"), 4);
   record.timing->resolution_limited = true;
   EXPECT_DOUBLE_EQ(counters_of(record).at("resolution_limited"), 1);
-  EXPECT_FALSE(counters_of(timed_record()).contains("launches_per_sample"));  // steps of a model
+  EXPECT_FALSE(counters_of(timed_record()).contains("launches_per_sample"));  // a sample is one step of a model
 }
 
 TEST(CountersTest, WhatIsUnknownIsAbsent) {
@@ -156,7 +156,8 @@ TEST(CountersTest, RatesAreWorkOverTheMedian) {
   EXPECT_DOUBLE_EQ(counters_of(record).at("hfu"), 0.2);
 }
 
-/// 6 N + 6 L s d a token over 989.4 TFLOP/s: 2.7B's fused train step on an H200, by hand.
+/// Compares MFU with a computation by hand for 2.7B's fused train step on an H200: 6 N + 6 L s d FLOP per token over
+/// 989.4 TFLOP/s.
 TEST(CountersTest, MfuIsTheFields) {
   const auto sizes = builtin_model_sizes();
   const auto size = std::ranges::find(sizes, "2.7B", &ModelSize::name);
@@ -199,11 +200,11 @@ TEST(CountersTest, TheBusBandwidthIsTheFamilysFactorOfTheAlgorithms) {
 TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   Record record = timed_record();
   record.work = Work{.flop = {4e12}, .tokens = 0, .bytes = 0, .ceiling = "gemm_bf16"};
-  EXPECT_FALSE(counters_of(record).contains("ceiling_share"));  // it was not measured
+  EXPECT_FALSE(counters_of(record).contains("ceiling_share"));  // the ceiling was not measured
   record.ceiling_per_second = 8e14;
   EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.25);  // 4e12 / 0.020 / 8e14
   EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
-  record.work->min_flop = Flop{2e12};  // an implementation may do without the rest
+  record.work->min_flop = Flop{2e12};  // an implementation may skip the rest
   EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.125);
   EXPECT_DOUBLE_EQ(counters_of(record).at("flop_per_second"), 2e14);
   EXPECT_FALSE(counters_of(record).contains("bytes_per_second"));
@@ -257,7 +258,7 @@ TEST(CountersTest, DeviceAndMemoryAreTold) {
   record.memory.emplace();
   record.memory->allocated_peak = 3'000'000'000;
   record.memory->reserved_peak = 4'000'000'000;
-  EXPECT_FALSE(counters_of(record).contains("peak_requested_bytes"));  // as in files of before version 6
+  EXPECT_FALSE(counters_of(record).contains("peak_requested_bytes"));  // as in files older than version 6
   record.memory->requested_peak = 2'999'999'000;
   const auto counters = counters_of(record);
   EXPECT_DOUBLE_EQ(counters.at("sm_clock_mhz"), 1830);

@@ -42,7 +42,7 @@ TEST(Shard, IsIndexAndCount) {
 TEST(Shard, TakesOneOfEveryRoundAndEachTimeTheNext) {
   std::vector<CaseId> cases;
   for (int i = 0; i < 8; ++i) cases.push_back(CaseId{"Series", {{"number", std::to_string(i)}}});
-  // Rounds 0 1 2 | 3 4 5 | 6 7, and the first shard's place in them: 0, then 2 (the last), then 1.
+  // The rounds are 0 1 2 | 3 4 5 | 6 7. The first shard takes place 0, then 2 (the last), then 1 of a round.
   EXPECT_THAT(values_of({1, 3}, cases, "number"), ElementsAre("0", "5", "7"));
   EXPECT_THAT(values_of({2, 3}, cases, "number"), ElementsAre("1", "3"));
   EXPECT_THAT(values_of({3, 3}, cases, "number"), ElementsAre("2", "4", "6"));
@@ -71,7 +71,7 @@ TEST(Shard, AllShardsOfASuiteAreItsListAndNoCaseIsInTwo) {
 
 TEST(Shard, APlaceIsFoundAgain) {
   for (const std::int64_t count : {1, 2, 3, 4, 7, 8}) {
-    std::map<std::int64_t, std::int64_t> seen;  // by shard
+    std::map<std::int64_t, std::int64_t> seen;  // number of cases by shard
     for (std::int64_t place = 0; place < 100; ++place) {
       const std::int64_t index = shard_of_place(place, count);
       EXPECT_EQ(place_of({index, count}, seen[index]++), place) << count;
@@ -103,8 +103,8 @@ TEST(Shard, TheCeilingsThatAreSelectedAreTheFirstOnes) {
 }
 
 TEST(RandomRank, FollowsFromNameProcessAndSeedAlone) {
-  // Files that were written keep their order: the values follow from the formula, worked out apart from it (FNV-1a over
-  // 16 zero bytes and the name, then the finalizer of splitmix64).
+  // Existing files must keep their order. These values were computed separately from the formula: FNV-1a over 16 zero
+  // bytes and the name, then the finalizer of splitmix64.
   EXPECT_EQ(random_rank("a", 0, 0), 0x08cb6891ddea949eU);
   std::set<std::uint64_t> ranks;
   for (const char* name : {"a", "b"}) {

@@ -1,4 +1,4 @@
-// The floor of a step, counted by hand for a model of two layers.
+// Tests the floor of a step against a count by hand for a model of two layers.
 #include "tbench/core/step_counts.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,8 @@
 namespace tbench {
 namespace {
 
-// 2 sequences of 3 tokens: 24 elements of the stream, 48 of a hidden layer, 60,000 logits, 40,000 of the embedding.
+// With 2 sequences of 3 tokens, the residual stream has 24 elements, a hidden layer 48, the logits 60,000 and the
+// embedding 40,000.
 const ModelSize kSize{.name = "two", .d_model = 4, .d_ff = 8, .num_layers = 2, .num_heads = 1};
 
 StepFloor floor_of(Pass pass, Precision precision) { return model_step_floor(kSize, 3, 2, pass, precision); }
@@ -25,8 +26,8 @@ TEST(StepFloor, ProductsOfLayersAndOfAttentionAddUpToTheStepsFlop) {
 }
 
 TEST(StepFloor, ForwardReadsAndWritesEveryTensorOnce) {
-  // Embedding 8 B an element of the stream; 4 additions and 5 norms of 6 B, 2 RoPE of 8 B; 2 SwiGLU of 6 B a hidden
-  // one.
+  // Bytes per element of the residual stream: embedding 8, each of 4 additions and of 5 norms 6, each of 2 RoPE 8. Each
+  // of 2 SwiGLU has 6 bytes per element of the hidden layer.
   EXPECT_EQ(floor_of(Pass::kForward, Precision::kBf16).other_bytes, 24 * (8 + 4 * 6 + 5 * 6 + 2 * 8) + 48 * 2 * 6);
   EXPECT_EQ(floor_of(Pass::kForward, Precision::kFp32).other_bytes, 24 * (8 + 4 * 8 + 5 * 8 + 2 * 16) + 48 * 2 * 12);
   EXPECT_EQ(floor_of(Pass::kForward, Precision::kTf32).other_bytes,
@@ -36,7 +37,7 @@ TEST(StepFloor, ForwardReadsAndWritesEveryTensorOnce) {
 TEST(StepFloor, BackwardHasTheLossAndWhatItUndoes) {
   const std::int64_t forward = 24 * (8 + 4 * 6 + 5 * 6 + 2 * 8) + 48 * 2 * 6;
   const std::int64_t backward = 24 * (5 * 10 + 4 * 6 + 2 * 8) + 48 * 2 * 12 + 4 * (24 + 40'000);
-  const std::int64_t logits = 240'000;  // read and written, 2 bytes each
+  const std::int64_t logits = 240'000;  // read and written, 2 bytes per element
   EXPECT_EQ(floor_of(Pass::kForwardBackward, Precision::kBf16).other_bytes, forward + backward + logits);
 }
 
@@ -53,7 +54,7 @@ TEST(StepFloor, RefusesWhatIsNoShape) {
                std::invalid_argument);
 }
 
-/// A step of 20 ms of which the GPU works `device_s`, in 400 kernels that 400 launches made.
+/// Returns a step of 20 ms, in which the GPU works for `device_s` in 400 kernels with one launch each.
 Record traced_record(double device_s) {
   Record record;
   record.timing.emplace();
@@ -88,7 +89,7 @@ TEST(DeviceTime, IsNoLongerThanTheStepForAFasterClockOfTheTrace) {
   Record record = traced_record(0.019);
   record.device.emplace();
   record.device->sm_clock_counted = Hertz{1.5e9};
-  record.trace->sm_clock_counted = Hertz{1.65e9};  // 20.9 ms of 20, if all of it followed the clock
+  record.trace->sm_clock_counted = Hertz{1.65e9};  // 20.9 ms instead of 20 ms, if all of it scaled with the clock
   EXPECT_EQ(device_time(record), Seconds{0.020});
   record.trace->device = {0.0203};
   EXPECT_EQ(device_time(record), Seconds{0.0203});
@@ -136,7 +137,7 @@ TEST(IsHostBound, IsTheHostsShareOverThreePercent) {
 }
 
 TEST(IsHostBound, WithoutADeviceTimeItIsWhatWasDecidedThen) {
-  Record record = traced_record(0.0205);  // the trace disagrees
+  Record record = traced_record(0.0205);  // the traced time exceeds the step's
   EXPECT_FALSE(is_host_bound(record));
   record.timing->host_bound = true;
   EXPECT_TRUE(is_host_bound(record));
@@ -145,7 +146,7 @@ TEST(IsHostBound, WithoutADeviceTimeItIsWhatWasDecidedThen) {
 }
 
 TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
-  Record record = traced_record(0.020);  // an exchange's kernels wait for the other rank
+  Record record = traced_record(0.020);  // kernels of collectives wait for the other rank
   record.timing->drain = Seconds{0.0009};
   EXPECT_FALSE(is_host_bound(record));
   record.trace->kernels[0].kernel_class = "collective";

@@ -19,7 +19,7 @@ TEST(EditDistance, CountsInsertionsDeletionsAndSubstitutions) {
   EXPECT_EQ(edit_distance("abc", ""), 3U);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);   // k->s, e->i, +g
   EXPECT_EQ(edit_distance("saturday", "sunday"), 3U);  // -a, -t, r->n
-  EXPECT_EQ(edit_distance("ab", "ba"), 2U);            // a transposition is two
+  EXPECT_EQ(edit_distance("ab", "ba"), 2U);            // a transposition counts as two
 }
 
 TEST(NearestName, IsTheNearestOfThoseNearEnough) {

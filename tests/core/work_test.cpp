@@ -10,7 +10,7 @@ namespace tbench {
 namespace {
 
 const ModelSize kSmall{"small", 768, 3072, 12, 12};
-// Extents that keep the sums short: head_dim is 4.
+// The extents keep the sums short; head_dim is 4.
 const ModelSize kMini{"mini", 8, 16, 3, 2};
 
 TEST(PassTest, NamesGoBothWays) {
@@ -84,8 +84,8 @@ TEST(AttentionWork, LeastBytesAreInputsOutputAndGradients) {
 }
 
 // Weights: 3 * (4 * 8 * 8 + 3 * 8 * 16) + 10,000 * 8 = 3 * 640 + 80,000 = 81,920.
-// Tokens: 2 * 10 = 20. Dense forward: 2 * 20 * 81,920 = 3,276,800.
-// Attention forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.
+// Tokens: 2 * 10 = 20. Dense layers in forward: 2 * 20 * 81,920 = 3,276,800.
+// Attention in forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.
 TEST(CeilingNumerator, IsBytesWhereTheyAreCountedAndElseTheFlopThatCannotBeAvoided) {
   const auto expect = [](const Work& work, double value, bool is_of_bytes) {
     const CeilingNumerator held = ceiling_numerator(work);
@@ -134,7 +134,7 @@ TEST(ModelLeastBytes, AddsGradientsAndMoments) {
   EXPECT_EQ(model_min_bytes(kSmall, Pass::kTrainStep), 2'058'006'528);
 }
 
-/// TFLOP/s by our table, to be compared with the number that the datasheet prints.
+/// Returns the TFLOP/s by the project's table, to be compared with the number in the datasheet.
 double peak_tflops(std::string_view gpu, Precision precision, double sm_count, double clock_hz) {
   return datasheet_flop_per_sm_clock(gpu, precision).value() * sm_count * clock_hz / 1e12;
 }
@@ -199,7 +199,7 @@ TEST(ModelFlop, AreThoseThatNoImplementationCanAvoid) {
   EXPECT_EQ(model_flop(attention_work(shape, AttentionPass::kForwardBackward)), forward * 3.0);
 }
 
-/// nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
+/// The expected values are from nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
 TEST(BusFactor, IsNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 2), 1.0);
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 8), 1.75);  // 2 * 7 / 8

@@ -1,5 +1,5 @@
-// cuBLASLt on a GPU: products of small whole numbers, exact in every type, at odd shapes and with strides and scales;
-// that the compute type asked for is the one that computes; what is refused.
+// Tests cuBLASLt on a GPU. Products of small whole numbers are exact in every type, at odd shapes, and with strides and
+// scales. The requested compute type is used, and unsupported products are refused.
 #include "tbench/cuda/cublaslt.hpp"
 
 #include <cuda_bf16.h>
@@ -30,7 +30,7 @@ class CublasLtOnGpu : public testing::Test {
   }
 };
 
-/// -2 ... 2, without a pattern that a swapped stride would keep.
+/// Returns -2 to 2 in a pattern that a swapped stride would change.
 float small_number(std::int64_t row, std::int64_t column, std::int64_t salt) {
   return static_cast<float>((row * 7 + column * 3 + row * column + salt) % 5 - 2);
 }
@@ -72,7 +72,7 @@ struct Types {
   cublasComputeType_t compute;
 };
 
-/// A product and its memory. Y starts as -1 everywhere, also between rows.
+/// A product and its memory. Every element of Y starts as -1, also between rows.
 template <class Input, class Output>
 struct Product {
   Product(std::int64_t m, std::int64_t n, std::int64_t k, const Types& types, std::int64_t padding = 0)
@@ -133,7 +133,7 @@ struct Product {
 struct Extents {
   std::int64_t m, n, k, padding;
 };
-// Sums of at most 64 terms of at most 4: whole numbers up to 256, exact in all of these types.
+// The sums have at most 64 terms of at most 4: whole numbers up to 256, which are exact in all these types.
 constexpr Extents kExtents[]{{1, 1, 1, 0}, {37, 53, 29, 0}, {64, 96, 64, 0}, {5, 3, 64, 8}, {129, 65, 33, 3}};
 
 template <class Input, class Output>
@@ -156,7 +156,7 @@ TEST_F(CublasLtOnGpu, ProductsAreExactInEveryTypeAtOddShapes) {
   expect_exact_everywhere<__nv_bfloat16, float>({CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F});
 }
 
-/// The matrix, stored the other way round.
+/// Returns the transposed matrix.
 template <class Element>
 Matrix<Element> transposed(Matrix<Element>& matrix, std::int64_t padding) {
   Matrix<Element> result{matrix.columns, matrix.rows, matrix.rows + padding};
@@ -218,7 +218,7 @@ TEST_F(CublasLtOnGpu, Fp8TakesBothScalesAndEvenExtents) {
   EXPECT_TRUE(Matmul(odd.library, odd.problem).algorithms(1, kWorkspaceBytes, PartialSums::kAnyType).empty());
 }
 
-/// Returns the sum of 64 ones times 1 + 2^-12: 64 + 2^-6 in float32, 64 where TF32 reads 11 bits.
+/// Returns the sum of 64 products 1 * (1 + 2^-12): 64 + 2^-6 in float32, and 64 with TF32, which reads 11 bits.
 float sum_of_long_ones(cublasComputeType_t compute) {
   Product<float, float> product{64, 64, 64, {CUDA_R_32F, CUDA_R_32F, compute}};
   product.x.fill_with(1.0F + 0x1p-12F);
@@ -236,7 +236,7 @@ TEST_F(CublasLtOnGpu, TheComputeTypeIsTheOneAskedFor) {
 }
 
 TEST_F(CublasLtOnGpu, SumsOfTheComputeTypeAreNeverReducedInTheOutputs) {
-  // Few tiles and a long k: algorithms that split k.
+  // Few tiles and a long k make the heuristic return algorithms that split k.
   const Product<__half, __half> product{64, 64, 65536, {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F}};
   const Matmul matmul{product.library, product.problem};
   const auto algorithms = matmul.algorithms(16, kWorkspaceBytes, PartialSums::kComputeType);

@@ -1,4 +1,4 @@
-// The parts of cuBLASLt's interface that need no GPU: descriptions and errors.
+// Tests the parts of cuBLASLt's interface that need no GPU: descriptions and errors.
 #include "tbench/cuda/cublaslt.hpp"
 
 #include <gmock/gmock.h>

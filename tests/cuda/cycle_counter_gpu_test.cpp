@@ -15,7 +15,7 @@ TEST(CycleCounterOnGpu, CountsTheClockThatNvmlTells) {
   }
   CycleCounter counter;
   const auto nvml = current_nvml_device(load_nvml());
-  launch_spin(Seconds{0.2}, nullptr);  // it is awake
+  launch_spin(Seconds{0.2}, nullptr);  // wakes the GPU up
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   for (const double milliseconds : {2.0, 50.0}) {
     counter.begin();
@@ -27,7 +27,7 @@ TEST(CycleCounterOnGpu, CountsTheClockThatNvmlTells) {
     EXPECT_LE(counted->time.value, milliseconds * 1e-3 + 2e-3);
     const auto told = nvml.sm_clock();
     ASSERT_TRUE(told.has_value());
-    // A thread that spins leaves the GPU at its full clock; NVML tells it in steps of 15 MHz.
+    // A spinning thread leaves the GPU at its full clock, which NVML reports in steps of 15 MHz.
     EXPECT_NEAR(counted->cycles / counted->time.value, told->value, 0.02 * told->value) << milliseconds << " ms";
   }
 }

@@ -17,7 +17,7 @@ TEST(CountedCycles, AreThoseOfTheMultiprocessorInTheMiddle) {
 }
 
 TEST(CountedCycles, WhatHasOneMarkOrWentBackDoesNotCount) {
-  // No first mark; no last one; a counter that began anew; and one that is whole.
+  // The SMs have no first mark, no last mark, a counter that was reset, and a complete pair of marks.
   const std::vector<CycleMark> begin{{0, 0}, {5, 1'000}, {9'000'000, 1'000}, {10, 1'000}};
   const std::vector<CycleMark> end{{50, 3'000}, {0, 0}, {40, 3'000}, {10 + 4'000, 3'000}};
   const auto counted = counted_cycles(begin, end);

@@ -1,4 +1,4 @@
-// Facts about a real GPU, as far as every GPU must have them.
+// Tests facts about a real GPU that hold for every GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST_F(DeviceOnGpu, FactsArePlausible) {
 TEST_F(DeviceOnGpu, NvmlFindsCudasDevice) {
   const NvmlDevice device = current_nvml_device(nvml_);
   ASSERT_TRUE(device.is_known());
-  // A device found by the UUID that CUDA tells is the same one: its energy counter does not run backwards.
+  // The device found by the UUID that CUDA reports is the same one, so its energy counter does not decrease.
   const NvmlDevice again = NvmlDevice::by_uuid(nvml_, gpu_facts(nvml_).uuid);
   if (again.is_known() && device.total_energy()) {
     EXPECT_GE(again.total_energy()->value, device.total_energy()->value - 1.0);

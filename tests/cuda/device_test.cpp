@@ -1,4 +1,4 @@
-// Behaviour without a driver. device_gpu_test.cpp has the tests that need a GPU.
+// Tests the behaviour without a driver. device_gpu_test.cpp has the tests that need a GPU.
 #include "tbench/cuda/device.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// A library with NVML's names and documented signatures, for tests without a driver. It answers for two devices: "full"
-// knows everything, "bare" supports nothing. nvmlDeviceGetTemperature and nvmlDeviceGetCurrentClocksEventReasons are
-// missing, as they are in newer and in older drivers; what takes their place is here.
+// A library with NVML's names and documented signatures, for tests without a driver. It has two devices: "full" answers
+// every query, and "bare" supports none. nvmlDeviceGetTemperature and nvmlDeviceGetCurrentClocksEventReasons are
+// missing, as in newer and in older drivers; their replacements are here.
 #include <unistd.h>
 
 #include <cstdio>
@@ -73,7 +73,7 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   return std::strcmp(uuid, "GPU-full") == 0 ? 0 : kNotFound;
 }
 
-/// "full", then "bare".
+/// Device 0 is "full" and device 1 is "bare".
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
   *device = index == 0 ? &full_device : &bare_device;
   return index < 2 ? 0 : kNotFound;
@@ -97,7 +97,7 @@ int nvmlDeviceGetTemperatureV(void* device, FakeTemperature* target) {
   return answer(device, &target->temperature, 54);
 }
 int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) { return answer(device, milliwatts, 612345U); }
-/// Answers for the instantaneous power alone, and not with `TBENCH_FAKE_NVML_AVERAGE` in the environment.
+/// Reports only the instantaneous power, and not even that if TBENCH_FAKE_NVML_AVERAGE is in the environment.
 int nvmlDeviceGetFieldValues(void* device, int count, FakeFieldValue* values) {
   if (device != &full_device) {
     return kNotSupported;
@@ -129,7 +129,7 @@ int nvmlDeviceGetMigMode(void* device, unsigned int* current, unsigned int* pend
   return answer(device, current, 0U);
 }
 
-/// 70 processes, the fifth of them the caller.
+/// Reports 70 processes. The fifth is the caller.
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, FakeProcess* processes) {
   if (device != &full_device) {
     return kNotSupported;

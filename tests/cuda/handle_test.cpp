@@ -1,4 +1,4 @@
-// The owner of C handles, with a C library of our own that counts; needs no GPU.
+// Tests the owner of C handles with a fake C library that counts calls. It needs no GPU.
 #include "tbench/cuda/handle.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST_F(UniqueHandleTest, AMoveLeavesNull) {
   {
     const Owner second{std::move(first)};
     EXPECT_EQ(second.get(), 7);
-    EXPECT_EQ(first.get(), 0);  // NOLINT(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(first.get(), 0);  // this test checks the moved-from state
   }
   EXPECT_EQ(destroyed, std::vector{7});
 }

@@ -1,4 +1,4 @@
-// The rules of autotuning, with times that are given.
+// Tests the rules of autotuning with given times.
 #include "tbench/cuda/matmul_autotune.hpp"
 
 #include <gmock/gmock.h>
@@ -13,9 +13,9 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Hands out each candidate's times in turn, the last one again and again, and keeps the order asked in.
+/// Returns each candidate's times in order, repeats the last one, and records the order of the requests.
 struct GivenTimes {
-  std::vector<std::vector<double>> times;  // of each candidate; none: it cannot run
+  std::vector<std::vector<double>> times;  // times per candidate; empty if it cannot run
   double spent{0.001};
   std::vector<std::size_t> asked{};
   std::map<std::size_t, std::size_t> next{};
@@ -34,7 +34,7 @@ AutotuneResult autotune(GivenTimes& given, const AutotuneRules& rules = {}) {
 }
 
 TEST(FindFastest, TheSmallestMedianWinsNotTheSmallestTime) {
-  // Medians 5 and 4: the first candidate's 1 was luck.
+  // The medians are 5 and 4. The first candidate's time of 1 was a lucky outlier.
   GivenTimes given{.times = {{1, 5, 5, 5, 5}, {4, 4, 4, 4, 4}}};
   const AutotuneResult result = autotune(given, {.rounds = 5, .keep_within = 10, .budget = {1}});
   EXPECT_EQ(result.fastest, 1U);
@@ -54,7 +54,8 @@ TEST(FindFastest, OfThoseWithinItsResolutionTheFirst) {
 }
 
 TEST(FindFastest, AClockThatRisesFavoursNobody) {
-  // Each time is 1 % shorter than the one before, whoever's it is; the third is 2 % slower than the others.
+  // Each time is 1 % shorter than the previous one, whichever candidate it belongs to. The third candidate is 2 %
+  // slower.
   const std::vector<double> cost{1.0, 1.0, 1.02};
   double clock = 1.0;
   const auto time = [&](std::size_t candidate) -> std::optional<CandidateTime> {

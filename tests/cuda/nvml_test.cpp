@@ -1,4 +1,4 @@
-// NVML's wrapper: without a library, with a fake one (fake_nvml.cpp), and with the real one on a GPU.
+// Tests NVML's wrapper without a library, with a fake one (fake_nvml.cpp), and with the real one on a GPU.
 #include "tbench/cuda/nvml.hpp"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(FakeNvml, AnswersInOurUnits) {
   EXPECT_EQ(device.sm_clock(), Hertz{1755e6});
   EXPECT_EQ(device.max_sm_clock(), Hertz{1980e6});
   EXPECT_EQ(device.temperature_c(), 54.0);
-  EXPECT_NEAR(device.power()->value, 698.765, 1e-9);  // at this moment
+  EXPECT_NEAR(device.power()->value, 698.765, 1e-9);  // instantaneous power
   EXPECT_NEAR(device.power_limit()->value, 700.0, 1e-9);
   EXPECT_NEAR(device.total_energy()->value, 8'000'000.123, 1e-6);
   EXPECT_EQ(device.clock_event_reasons(), 0x44U);

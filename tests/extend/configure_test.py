@@ -20,7 +20,7 @@ BUILD, SOURCE, CMAKE = pathlib.Path(sys.argv.pop()), pathlib.Path(sys.argv.pop()
 
 TARGETS = {"attention_backend": "tbench_model", "model": "tbench_model", "family": "tbench_bench", "study": "tbench_studies"}
 ROW = re.compile(r"^\| [^|]+ \| `(\S+/)NAME\.cpp` \| `extend_(\w+)` \|$", re.MULTILINE)
-# The folder of each kind, as the page's table has it.
+# Maps each kind of extension to its folder, as in the page's table.
 FOLDERS = {kind: folder for folder, kind in ROW.findall((SOURCE / "README.md").read_text())}
 OF_THIS_BUILD = re.compile(r"(CMAKE_HOME_DIRECTORY|CMAKE_CACHEFILE_DIR|\w+_(SOURCE|BINARY)_DIR)[:-]")
 
@@ -33,7 +33,7 @@ def copy_sources(root):
 
 
 def copy_findings(build):
-    """Gives the folder the cache of BUILD_DIR, but for the folders in it, and the findings about its compilers."""
+    """Copies the cache of BUILD_DIR, without its folders' paths, and the findings about its compilers."""
     entries = [line for line in (BUILD / "CMakeCache.txt").read_text().splitlines() if re.match(r"[\w.+-]+:[A-Z]+=", line)]
     build.mkdir()
     (build / "CMakeCache.txt").write_text("".join(f"{line}\n" for line in entries if not OF_THIS_BUILD.match(line)))
@@ -42,7 +42,7 @@ def copy_findings(build):
 
 
 def targets_of(build):
-    """CMake's description of each target, by name."""
+    """Returns {name: CMake's description} of the targets."""
     reply = build / ".cmake/api/v1/reply"
     model = json.loads(next(reply.glob("codemodel-v2-*.json")).read_text())
     return {target["name"]: json.loads((reply / target["jsonFile"]).read_text()) for target in model["configurations"][0]["targets"]}
@@ -74,7 +74,7 @@ class Configured(unittest.TestCase):
             self.assertIn(f"{folder}mine.cpp", {source["path"] for source in self.targets[TARGETS[kind]]["sources"]})
 
     def test_the_program_links_their_archives_whole(self):
-        """In a unity build a part of an archive may do, so that no list of cases would tell."""
+        """In a unity build, a part of an archive may happen to suffice, so a list of cases would not show the fault."""
         fragments = [part["fragment"] for part in self.targets["transformer_bench"]["link"]["commandFragments"]]
         for target in set(TARGETS.values()):
             archive = next(i for i, fragment in enumerate(fragments) if f"lib{target}.a" in fragment)

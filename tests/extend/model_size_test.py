@@ -18,14 +18,14 @@ SOURCE, BUILD, OBJECTS = (pathlib.Path(argument) for argument in sys.argv[1:])
 
 
 def block_of(page):
-    """The path and the lines of the page's only block `diff`."""
+    """Returns the path and the lines of the page's only block `diff`."""
     (block,) = re.findall(r"```diff\n(.*?)```", page, re.DOTALL)
     _, new, *lines = block.splitlines()
     return new.removeprefix("+++ b/"), [line for line in lines if not line.startswith("@@")]
 
 
 def applied(text, lines):
-    """The text with the change; what the block keeps has to be there once."""
+    """Returns the text with the change. The lines that the block keeps must occur exactly once."""
     before = "".join(f"{line[1:]}\n" for line in lines if line[0] != "+")
     after = "".join(f"{line[1:]}\n" for line in lines if line[0] != "-")
     if text.count(before) != 1 or before == after:
@@ -34,7 +34,7 @@ def applied(text, lines):
 
 
 def compile_command(path):
-    """The words with which the build compiles a source, without those that name source and object."""
+    """Returns the words with which the build compiles a source, without the names of source and object."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         if pathlib.Path(entry["file"]) == SOURCE / path:
             words = shlex.split(entry["command"])
@@ -43,13 +43,13 @@ def compile_command(path):
 
 
 def with_odd_heads(lines):
-    """The block with as many heads as d_model in what it adds: a head_dim of 1, which core_test has to refuse."""
+    """Sets the heads of the added size to d_model, so that head_dim is 1, which core_test must refuse."""
     size = re.compile(r'(\{"[^"]+", (\d+), \d+, \d+, )\d+')
     return [size.sub(r"\1\2", line) if line[0] == "+" else line for line in lines]
 
 
 def core_test(path, lines, folder):
-    """The run of core_test with the change."""
+    """Builds core_test with the change and runs it."""
     copy, program = pathlib.Path(folder, pathlib.Path(path).name), pathlib.Path(folder, "core_test")
     command = compile_command(path)
     copy.write_text(applied((SOURCE / path).read_text(), lines))

@@ -14,7 +14,7 @@ import unittest
 
 TBENCH, BENCH, KIND = sys.argv.pop(), sys.argv.pop(), sys.argv.pop()
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Of all examples, which the program has together.
+# Matches the cases of all examples, which the program has together.
 IS_NEW = re.compile(r"^HostCopy/|/impl:(math|fused_attention)$")
 QUICK = ["--tb_device=cpu", "--tb_warmup=1", "--tb_samples=3"]
 
@@ -27,13 +27,15 @@ def output_of(*command):
 
 
 def smoke_cases():
-    """Names of the smoke suite's cases that a CPU has, and those pinned for transformer_bench, which are all."""
+    """Returns the names of the smoke suite's cases for a CPU, and the pinned names of all its cases in
+    transformer_bench.
+    """
     listed = output_of(BENCH, "--tb_device=cpu", "--tb_suite=smoke", "--benchmark_list_tests").splitlines()
     return listed, (ROOT / "tests/data/cases_smoke.txt").read_text().splitlines()
 
 
 def measure(folder, *flags):
-    """{name of a case: its record} of a run."""
+    """Runs cases and returns {name of a case: its record}."""
     out = pathlib.Path(folder) / "out.json"
     output_of(BENCH, *QUICK, f"--benchmark_out={out}", *flags)
     return {entry["name"]: entry["tbench"] for entry in json.loads(out.read_text())["benchmarks"]}
@@ -44,7 +46,7 @@ class Extended(unittest.TestCase):
         self.listed, pinned = smoke_cases()
         others = [name for name in self.listed if not IS_NEW.search(name)]
         self.assertTrue(others)
-        self.assertEqual(others, [name for name in pinned if name in others])  # in their order
+        self.assertEqual(others, [name for name in pinned if name in others])  # in the pinned order
 
     def expect_ok(self, name):
         with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +54,7 @@ class Extended(unittest.TestCase):
         self.assertEqual([record["status"] for record in records.values()], ["ok"], records)
 
     def expect_implementation(self, family, impl, beside, name):
-        """The implementation has the cases of another one, behind all others' in a table, and one of them runs."""
+        """The implementation has the same cases as `beside`, after all others in a table, and one of them runs."""
         of_family = [case for case in self.listed if case.startswith(f"{family}/")]
         new = [case for case in of_family if case.endswith(f"/impl:{impl}")]
         self.assertEqual([case.replace(impl, beside) for case in new], [case for case in of_family if case.endswith(f"/impl:{beside}")])

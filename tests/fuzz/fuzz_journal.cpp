@@ -1,5 +1,5 @@
-// Any bytes as the journal of a killed run: it is read, but for its torn last line, or refused; and what was read keeps
-// every rule of record_rules.hpp.
+// Feeds any bytes as the journal of a killed run. The journal is read, except for an incomplete last line, or refused.
+// Records that were read keep every rule of record_rules.hpp.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// A journal beside a results file that is not there; removed at the end.
+/// A journal next to a results file that does not exist; removed at the end.
 struct Journal {
   std::string results =
       (std::filesystem::temp_directory_path() / ("tbench_fuzz_" + std::to_string(::getpid()) + ".json")).string();

@@ -1,4 +1,5 @@
-// Any bytes as a memory.csv: they are read and have a timeline that adds up, or are refused with a message on one line.
+// Feeds any bytes as memory.csv. The file is read and its timeline adds up, or it is refused with a message of one
+// line.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -11,7 +12,7 @@
 
 namespace {
 
-/// Ends the program where a band lacks a point or is below 0, or points and phases are not in their order.
+/// Aborts if a band lacks a point or is below 0, or if points or phases are out of order.
 void check(const tbench::profile::MemoryTimeline& timeline) {
   const std::size_t points = timeline.events.size();
   if (points == 0 || !std::ranges::is_sorted(timeline.events) || timeline.peak >= points) std::abort();

@@ -1,5 +1,5 @@
-// Any bytes as a night's report, which a history keeps as JSON: it is read or refused; and what was read is written and
-// read again as the same, and can be printed.
+// Feeds any bytes as the JSON report of a nightly run. It is read or refused. A report that was read is written and
+// read again unchanged, and can be printed.
 #include <cstdint>
 #include <cstdlib>
 #include <exception>

@@ -1,5 +1,5 @@
-// Any bytes as an export of Nsight Systems: it is read and can be printed, or refused with a message on one line; and
-// times add up.
+// Feeds any bytes as an export of Nsight Systems. It is read, can be printed, and its times add up, or it is refused
+// with a message of one line.
 #include <unistd.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace {
 
-/// In memory, but with a path that SQLite can follow; removed at the end.
+/// A file in memory with a path that SQLite can open; removed at the end.
 struct Export {
   std::string path = "/dev/shm/tbench_fuzz_" + std::to_string(::getpid()) + ".sqlite";
 

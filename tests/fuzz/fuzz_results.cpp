@@ -1,5 +1,5 @@
-// Any bytes as a results file: it is read, or refused with a message on one line; and what was read keeps every rule of
-// record_rules.hpp, and is written and read again as the same.
+// Feeds any bytes as a results file. It is read, or refused with a message of one line. Records that were read keep
+// every rule of record_rules.hpp, and are written and read again unchanged.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

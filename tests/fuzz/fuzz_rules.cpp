@@ -1,4 +1,5 @@
-// Any bytes as rules for the classes of kernels: they are read and can be asked, or refused with a message on one line.
+// Feeds any bytes as rules for classes of kernels. They are read and can be applied, or refused with a message of one
+// line.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

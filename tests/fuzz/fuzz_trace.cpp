@@ -1,5 +1,5 @@
-// Any bytes as a trace file: it is read, can be printed, and what is written of it is read and written as the same; or
-// it is refused with a message.
+// Feeds any bytes as a trace file. It is read, can be printed, and is written and read again unchanged, or it is
+// refused with a message.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -8,7 +8,7 @@
 
 namespace tbench::fuzz {
 
-/// Ends the program where times do not add up.
+/// Aborts if times do not add up.
 inline void check(const tbench::profile::Profile& profile) {
   std::int64_t total_ns = 0;
   for (const auto& phase : profile.phases) total_ns += phase.kernel_ns + phase.copy_ns;

@@ -1,4 +1,4 @@
-// Databases of every older version become the newest and keep what they hold.
+// Tests that databases of every older version are upgraded to the newest one and keep their contents.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@
 namespace tbench::history {
 namespace {
 
-/// Executes SQL like another program would.
+/// Executes SQL as another program would.
 void execute(const std::string& path, const std::string& sql) {
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
@@ -41,10 +41,10 @@ std::int64_t number_in(const std::string& path, const std::string& sql) {
   return number;
 }
 
-/// A database made from the text that `sqlite3 history.db .dump` gave for one of that version.
+/// Makes a database from the text that `sqlite3 history.db .dump` printed for a database of that version.
 void make_from_dump(const std::string& path, const std::string& dump) { execute(path, results::read_whole_file(dump)); }
 
-/// The path of a dump.
+/// The parameter is the path of a dump.
 class OlderHistory : public testing::TestWithParam<std::string> {};
 class OutdatedHistory : public OlderHistory {};
 
@@ -101,7 +101,7 @@ TEST_P(OutdatedHistory, IsLeftAsItWasWhereItsMigrationFails) {
   const support::TemporaryFolder folder;
   const std::string path = folder.file("history.db");
   make_from_dump(path, GetParam());
-  // The last step adds a table of this name, after all the others have been done.
+  // The last step of the upgrade adds a table with this name, after all other steps.
   execute(path, "PRAGMA journal_mode = WAL; CREATE TABLE sample_digest (digest TEXT)");
   const std::string before = results::read_whole_file(path);
   EXPECT_THROW(static_cast<void>(History::open(path)), UsageError);
@@ -133,12 +133,12 @@ TEST(HistoryVersions, AMigrationThatFailsLeavesTheFileAsItWas) {
   sqlite3_close(connection);
 }
 
-/// A history of the newest version, and then as somebody changed it.
+/// A history of the newest version that the test then changes.
 class ChangedHistory : public testing::Test {
  protected:
   ChangedHistory() { static_cast<void>(History::open(path_)); }
 
-  /// The message of the refusal to read, which is the message of the refusal to write.
+  /// Returns the message of the refusal to read, which must equal the refusal to write.
   std::string refusal() const {
     std::string to_read = message_of([&] { static_cast<void>(History::open_copy(path_)); });
     EXPECT_EQ(message_of([&] { static_cast<void>(History::open(path_)); }), to_read);
@@ -206,7 +206,7 @@ std::string version_of(const testing::TestParamInfo<std::string>& dump) {
   return std::filesystem::path{dump.param}.stem().string();
 }
 
-/// All but the newest.
+/// Returns all dumps except the newest.
 std::vector<std::string> outdated_dumps() {
   std::vector<std::string> paths = dumps();
   paths.pop_back();

@@ -1,4 +1,4 @@
-// Expected cases, samples that are known, clocks, and the table of findings.
+// Tests expected cases, known samples, clocks, and the table of labels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ MeasuredRun run_with(int night, const std::vector<CaseId>& ids) {
   return support::run_of_night(night, std::move(cases));
 }
 
-/// Adds a run and records that its cases are a baseline.
+/// Adds a run and records that its cases belong to the baseline.
 std::int64_t add_judged(History& history, const MeasuredRun& run) {
   const std::int64_t id = history.add_to_judge(run).id;
   GateVerdict judgement{.epoch = run.epoch, .regressed = {}, .text = "{}"};

@@ -27,7 +27,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A connection as another program has one.
+/// A second connection, as another program has one.
 class OtherProgram {
  public:
   explicit OtherProgram(const std::string& path) { EXPECT_EQ(sqlite3_open(path.c_str(), &connection_), SQLITE_OK); }
@@ -246,7 +246,7 @@ TEST_F(HistoryFile, ADamagedOneIsRefusedAndLeftAlone) {
   EXPECT_THAT(refusal(path_), HasSubstr("damaged"));
 }
 
-/// Without the rights of root for as long as it lives, where there are any: rights of files do not bind root.
+/// Drops the rights of root while it lives, because permissions of files do not restrict root.
 class AsNobody {
  public:
   AsNobody() {
@@ -279,7 +279,7 @@ TEST_F(HistoryFile, AReadOnlyOneIsReadAndNotWritten) {
 
 TEST_F(HistoryFile, AFullDiskChangesNothing) {
   History::open(path_).add(support::numbered_run(0));
-  // No file may grow beyond 64 KiB: the write fails as on a full disk.
+  // No file may grow beyond 64 KiB, so the write fails as on a full disk.
   const support::ChildResult result = support::run_child(
       {"/bin/sh", "-c",
        std::string{"trap '' XFSZ; ulimit -f 64; exec "} + TBENCH_HISTORY_WRITER + " " + path_ + " 1 100"});
@@ -291,7 +291,7 @@ TEST_F(HistoryFile, AFullDiskChangesNothing) {
   EXPECT_EQ(starts(History::open(path_)).size(), added + 1);
 }
 
-/// Every run that was reported is there, and every run that is there is whole.
+/// Expects that every reported run is in the history, and that every run in it is complete.
 void expect_whole(const std::string& path, const std::string& printed) {
   const History history = History::open(path);
   std::vector<std::string> there;
@@ -314,7 +314,7 @@ TEST_F(HistoryFile, SurvivesFiftyKills) {
   std::uniform_int_distribution<int> delay_us{0, 3000};
   int kills = 0;
   for (int round = 0; kills < 50 && round < 80; ++round) {
-    const std::string path = folder_.file("kill" + std::to_string(round % 5) + ".db");  // some are killed many times
+    const std::string path = folder_.file("kill" + std::to_string(round % 5) + ".db");  // several kills per database
     const std::string first = std::to_string(round * kNights);
     const support::ChildResult killed =
         support::run_child({TBENCH_HISTORY_WRITER, path, first, std::to_string(kNights)},

@@ -65,7 +65,7 @@ TEST(Fingerprint, SaysWhatTheMachineIsAndHowItWasSet) {
       fingerprint_of(environment),
       "NVIDIA H200 GPU-00000000-0000-0000-0000-000000000000, 132 SMs, 140 GiB, ECC on, MIG off, 700 W, Example CPU, "
       "clocks default, Release");
-  environment.gpu->memory_bytes += 4 << 20;  // what another driver leaves of it
+  environment.gpu->memory_bytes += 4 << 20;  // another driver reserves a different amount
   EXPECT_THAT(fingerprint_of(environment), HasSubstr("140 GiB"));
   environment.gpu->uuid.clear();
   EXPECT_THAT(fingerprint_of(environment), HasSubstr("NVIDIA H200 of unknown UUID"));

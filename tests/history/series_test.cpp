@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 const CaseId kCase = support::model_id("forward", "sdpa");
 
-/// Twenty nights, a step of 5 % on the tenth, another driver on the fifteenth, and one failure.
+/// Returns twenty nights with a step of 5 % at the tenth, another driver from the fifteenth on, and one failure.
 History sample_history() {
   std::mt19937_64 random{1};
   History history = History::in_memory();
@@ -46,7 +46,7 @@ TEST(Sparkline, OneCharacterAValue) {
 }
 
 TEST(Sparkline, NoiseLooksLikeNoise) {
-  // The height is 4 % of the middle, 98.49 to 102.51: 1.51, 2.51 and 2.01 of 4.02, times eight steps.
+  // The height is 4 % of the middle, 98.49 to 102.51. The values are at 1.51, 2.51 and 2.01 of 4.02, times eight steps.
   const std::vector<std::optional<double>> values{100, 101, 100.5};
   EXPECT_EQ(sparkline(values, 10), "▄▅▅");
   const std::vector<std::optional<double>> nothing{std::nullopt, std::nullopt};
@@ -100,7 +100,7 @@ TEST(Series, JsonHasEverything) {
   EXPECT_NEAR(series.at("changes").at(0).at("ratio").get<double>(), 1.05, 0.005);
 }
 
-/// Nine nights. The last six were traced, but for one process of the last night.
+/// Returns nine nights. The last six were traced, except for one process of the last night.
 History traced_history() {
   History history = History::in_memory();
   for (int night = 0; night < 9; ++night) {

@@ -28,7 +28,7 @@ class BoundRun : public testing::Test {
 
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ + "/" + name; }
 
-  /// The process whose number is in the file, once it is there.
+  /// Waits until the file exists and returns the process id that it contains.
   [[nodiscard]] pid_t pid_in(const std::string& name) const {
     for (int i = 0; i < 3000; ++i) {
       std::ifstream in{file(name)};
@@ -39,7 +39,7 @@ class BoundRun : public testing::Test {
     return 0;
   }
 
-  /// Runs the script bound, in a process of its own that a signal may be sent to.
+  /// Runs the script under run_bound in its own process, so that the test can send it a signal.
   pid_t start(const std::string& script, Seconds grace) {
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
@@ -74,7 +74,7 @@ TEST_F(BoundRun, GivesTheExitStatus) {
 }
 
 TEST_F(BoundRun, PassesASignalOnAndReportsIt) {
-  // The trap comes first: the signal may come as soon as the number is there.
+  // The script sets its trap first, because the signal may arrive as soon as the file has the process id.
   const pid_t runner = start("trap 'echo stopped >" + file("trap") + "; exit 0' TERM; echo $$ >" + file("pid") +
                                  "; while :; do sleep 0.05; done",
                              Seconds{30});

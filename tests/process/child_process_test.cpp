@@ -1,4 +1,4 @@
-// The child process against small shell scripts; what needs a worker's answers is in supervisor_test.cpp.
+// Tests the child process with small shell scripts. supervisor_test.cpp has the tests that need a worker's answers.
 #include "process/child_process.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr Seconds kAmple{30.0};
 /// `sh -c script`; the worker's flag becomes $0.
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
-/// Everything that the child writes to stdout and stderr until it ends.
+/// Returns everything that the child writes to stdout and stderr until it ends.
 std::string output_of(ChildProcess& child) {
   std::string output;
   std::array<char, 256> buffer;
@@ -77,7 +77,7 @@ TEST(ChildProcessTest, KillsTheWholeGroupAndReaps) {
   EXPECT_FALSE(child.has_ended());
   EXPECT_EQ(to_string(child.kill_and_reap(kAmple)), "killed by signal 9 (Killed)");
   EXPECT_EQ(waitpid(child.pid(), nullptr, WNOHANG), -1);
-  EXPECT_EQ(output_of(child), "");  // ends only once the sleeper, too, has let go of the pipe
+  EXPECT_EQ(output_of(child), "");  // the output ends only when the sleeper has closed the pipe, too
 }
 
 TEST(ChildProcessTest, ReapingAgainGivesTheSameAnswer) {

@@ -1,5 +1,5 @@
-// The descendants of this process: children of all its threads, and what they hold. supervisor_test.cpp tests that
-// orphans end.
+// Tests the descendants of this process: children of all its threads, and the memory that they hold.
+// supervisor_test.cpp tests that orphans end.
 #include "process/descendants.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// A process that holds so many bytes until it is killed.
+/// Starts a process that holds `bytes` bytes until it is killed.
 pid_t start_holder(std::size_t bytes) {
   int ready[2];
   if (pipe(ready) != 0) return -1;

@@ -1,4 +1,4 @@
-// Limits of control groups, read from folders that look like the folders of Linux.
+// Tests limits of control groups, read from folders that imitate Linux.
 #include "tbench/process/host_limits.hpp"
 
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(HostLimitsTest, Version1HasAFolderAController) {
   EXPECT_EQ(memory_limit(root_), std::int64_t{1048576} * 1024);
 }
 
-/// A container mounts its own group where the host mounts the root, and may be told the host's path.
+/// A container mounts its own group where the host mounts the root, but may see the path that the host uses.
 TEST_F(HostLimitsTest, InAContainerTheMountIsItsGroup) {
   write("proc/self/cgroup", "2:cpu:/kubepods/pod1/abc\n");
   write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");

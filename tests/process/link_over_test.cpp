@@ -1,4 +1,4 @@
-// A file takes another's place, and no name is left behind.
+// Tests that a file replaces another one, and that no temporary name is left.
 #include "tbench/process/link_over.hpp"
 
 #include <gmock/gmock.h>

@@ -65,7 +65,7 @@ TEST(FrameDecoderTest, RefusesGarbage) {
 
 class WorkerChannelTest : public ::testing::Test {
  protected:
-  /// Takes the descriptor's number, as a worker gets it.
+  /// Duplicates the descriptor and returns its number, as a worker gets it.
   static int number_of(UniqueDescriptor descriptor) { return fcntl(descriptor.get(), F_DUPFD, 0); }
 
   Pipe requests_ = make_pipe();

@@ -1,4 +1,4 @@
-// A folder of temporary files goes with its owner, however that ends.
+// Tests that a folder of temporary files is removed when its owner ends, however it ends.
 #include "tbench/process/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ TEST(ScratchFolder, GoesWithAProcessThatIsKilled) {
   pipe.write_end.reset();
   std::array<char, 1000> buffer{};
   std::string path;
-  // The pipe ends when the process ends: the process that removes the folder holds nothing of it.
+  // The pipe ends when the process ends, because the process that removes the folder does not hold it open.
   for (Transfer got = read_some(pipe.read_end.get(), buffer); got.state == Transfer::State::kMoved;
        got = read_some(pipe.read_end.get(), buffer)) {
     path.append(buffer.data(), got.bytes);

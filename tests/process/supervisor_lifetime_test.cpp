@@ -1,4 +1,4 @@
-// How the supervisor starts, gives up, interrupts and replaces a real worker process, and that it leaves none behind.
+// Tests how the supervisor starts, gives up, interrupts and replaces a real worker process, and that no worker is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ TEST(SupervisorTimeout, StderrIsNoSignOfLife) {
 }
 
 TEST(SupervisorTimeout, ProgressIsASignOfLife) {
-  Supervisor supervisor{options_with_timeout({2.0})};  // the worker takes 2.5 s, and speaks every 0.1 s
+  Supervisor supervisor{options_with_timeout({2.0})};  // the worker takes 2.5 s, and reports every 0.1 s
   const Outcome outcome = supervisor.request("slow", ignore_progress, never);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kResult) << outcome.reason;
   EXPECT_EQ(outcome.payload, "25 steps");
@@ -100,7 +100,7 @@ TEST(SupervisorTimeout, AChildThatCannotBeReapedIsLeftBehind) {
   ASSERT_GT(tracer, 0);
   kill(tracer, SIGKILL);
   int status = 0;
-  EXPECT_GT(waitpid(-1, &status, 0), 0);  // the child that was left behind; the other one still waits for requests
+  EXPECT_GT(waitpid(-1, &status, 0), 0);  // the child that was left; the other one still waits for requests
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
 }
 
@@ -232,7 +232,7 @@ TEST(SupervisorEnd, LeavesNoChild) {
   EXPECT_EQ(errno, ECHILD);
 }
 
-/// In a process of its own: supervises a worker that hangs, and tells the worker's number through `pipe`.
+/// Runs in its own process: supervises a worker that hangs, and writes the worker's process id to `pipe`.
 [[noreturn]] void supervise_a_hanging_worker(int pipe) {
   Supervisor supervisor{options_with_timeout(kAmple)};
   const pid_t worker = std::stoi(supervisor.request("identity", ignore_progress, never).payload);
@@ -244,7 +244,7 @@ TEST(SupervisorEnd, LeavesNoChild) {
 }
 
 TEST(SupervisorEnd, NoChildOutlivesAKilledParent) {
-  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the orphan becomes ours, so that its end can be waited for
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // makes the orphan a child that this process can wait for
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
   const pid_t parent = fork();

@@ -1,5 +1,5 @@
-// Support for the supervisor's tests. Time-outs are short only where one is meant to pass; everywhere else a loaded
-// machine has half a minute.
+// Supports the supervisor's tests. Only time-outs that are meant to pass are short. All others are half a minute, for a
+// busy machine.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Requests to a real worker process with injected faults (supervisor_test_worker.cpp): results, and deaths that are
-// told.
+// Sends requests to a real worker process with injected faults (supervisor_test_worker.cpp). Tests results, and how a
+// worker's death is reported.
 #include "tbench/process/supervisor.hpp"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ class SupervisorTest : public ::testing::Test {
   Supervisor supervisor_{options_with_timeout(kAmple)};
 };
 
-/// The processes that this one has started and not yet reaped.
+/// Returns the processes that this process has started and not yet reaped.
 std::set<pid_t> children() {
   std::set<pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
@@ -124,7 +124,7 @@ TEST_F(SupervisorTest, TellsHowLongTheStartOfAChildForARequestTook) {
   static_cast<void>(crash_of("abort"));
   EXPECT_GT(ask("echo:fourth").start, Seconds{0});
   Supervisor greeted{options_with_timeout(kAmple)};
-  static_cast<void>(greeted.hello());  // the child that hello() has started is no request's
+  static_cast<void>(greeted.hello());  // hello() started this child, so it belongs to no request
   EXPECT_EQ(greeted.request("echo:first", ignore_progress, never).start, Seconds{0});
 }
 

@@ -1,5 +1,5 @@
-// A worker process with injected behaviours for the supervisor's tests: a request names one, as `what` or
-// `what:argument`. Started with --no_hello, --silent or --refuses it does not get as far as a request.
+// A worker process with injected faults for the supervisor's tests. A request names a fault, as `what` or
+// `what:argument`. With --no_hello, --silent or --refuses, the worker does not get to a request.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -47,7 +47,7 @@ struct Worker {
   for (;;) pause();
 }
 
-/// A sanitizer's handler would turn the signal into an exit.
+/// Restores the default action first, because a sanitizer's handler would turn the signal into an exit.
 [[noreturn]] void segfault() {
   signal(SIGSEGV, SIG_DFL);
   raise(SIGSEGV);
@@ -85,7 +85,7 @@ void answer_after_interrupt(const Worker& worker) {
   signal(SIGINT, count_interrupt);
   worker.progress("waiting for Ctrl-C");
   while (interrupts == 0) std::this_thread::sleep_for(10ms);
-  std::this_thread::sleep_for(400ms);  // long enough for another one
+  std::this_thread::sleep_for(400ms);  // long enough for another message
   worker.answer("interrupts: " + std::to_string(interrupts));
 }
 
@@ -96,7 +96,7 @@ void ignore_signals(const Worker& worker) {
   hang();
 }
 
-/// Leaves behind a process that is not in the worker's group and holds all of its descriptors.
+/// Leaves a process that is not in the worker's group and holds all its descriptors.
 void die_with_orphan(const Worker& worker) {
   const pid_t orphan = fork();
   if (orphan == 0) {
@@ -108,7 +108,7 @@ void die_with_orphan(const Worker& worker) {
   _exit(5);
 }
 
-/// Leaves a daemon: a process whose parent has ended, in a session of its own, with a child that is alike.
+/// Leaves a daemon: a process in its own session whose parent has ended. The daemon has a child of the same kind.
 void leave_daemon(const Worker& worker) {
   int pids[2];
   if (pipe(pids) != 0) std::exit(97);
@@ -130,7 +130,7 @@ void leave_daemon(const Worker& worker) {
   worker.answer(std::to_string(daemon));
 }
 
-/// Holds so many bytes of memory, in a process that it has started.
+/// Holds as many bytes of memory as the argument says, in a child process.
 void hold_memory(const Worker& worker) {
   if (fork() == 0) {
     std::string bytes(std::stoul(worker.argument), 'm');
@@ -150,8 +150,8 @@ void tell_limits(const Worker& worker) {
   worker.answer(text);
 }
 
-/// A traced process that is killed cannot be reaped by its parent before its tracer lets go of it: as near as a test
-/// gets to one that hangs in the kernel.
+/// Becomes a traced process. If it is killed, its parent cannot reap it before its tracer detaches. In a test, this is
+/// the closest to a process that hangs in the kernel.
 void become_unreapable(const Worker& worker) {
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   const pid_t self = getpid();
@@ -253,7 +253,7 @@ const std::map<std::string_view, std::function<void(const Worker&)>> kBehaviours
        worker.channel.send(MessageKind::kPoisoned, "");
        std::exit(0);
      }},
-    {"answer_with_poisoned",  // and goes on as if nothing were wrong
+    {"answer_with_poisoned",  // and continues normally
      [](const Worker& worker) {
        worker.raw_bytes(encode_frame(MessageKind::kResult, "poisoned") + encode_frame(MessageKind::kPoisoned, ""));
      }},

@@ -1,5 +1,5 @@
-// The connection to shell scripts that are no workers: silence, an early end and stderr. Conversations with a real
-// worker are in supervisor_test.cpp and supervisor_lifetime_test.cpp.
+// Tests the connection with shell scripts that are not workers: silence, an early end and stderr. Conversations with a
+// real worker are in supervisor_test.cpp and supervisor_lifetime_test.cpp.
 #include "process/worker_connection.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(WorkerConnectionTest, FindsSilenceNoEarlierThanItsLimit) {
 }
 
 TEST(WorkerConnectionTest, GivesTheMessagesOfAWorkerThatHasEnded) {
-  // The flag `--tb_worker=R,W` is $0; what comes after the comma is the descriptor of the messages.
+  // `--tb_worker=R,W` is $0. W, after the comma, is the descriptor of the messages.
   WorkerConnection connection{
       shell("eval \"exec 1>&${0##*,}\"; printf 'R\\002\\000\\000\\000\\000\\000\\000\\000ok'; exit 1")};
   const Event event = next_event(connection, kAmple);
@@ -52,14 +52,14 @@ TEST(WorkerConnectionTest, GivesTheMessagesOfAWorkerThatHasEnded) {
 }
 
 TEST(WorkerConnectionTest, LetsAWorkerEndByItselfWithinTheGrace) {
-  // Ends when its request pipe is closed, and writes more than a pipe holds before that.
+  // The script ends when its request pipe is closed. Before that, it writes more than a pipe holds.
   WorkerConnection connection{
       shell("r=${0##*=}; eval \"cat <&${r%,*}\"; head -c 300000 /dev/zero | tr '\\0' x; echo bye; exit 4")};
   const auto [end, was_killed] = connection.close(kAmple, kAmple);
   EXPECT_FALSE(was_killed);
   EXPECT_EQ(to_string(end), "exited with status 4");
   const std::string tail = connection.stderr_tail();
-  EXPECT_EQ(tail.size(), 4096U - 1U);  // the line's end is cut off
+  EXPECT_EQ(tail.size(), 4096U - 1U);  // the newline is removed
   EXPECT_EQ(tail.substr(tail.size() - 5), "xxbye");
 }
 

@@ -1,4 +1,4 @@
-// Two ranks of one process, each in a thread: gloo does not mind. What NCCL does takes two GPUs.
+// Tests groups of two ranks in one process, each in a thread, which gloo permits. NCCL would need two GPUs.
 #include "tbench/ranks/group.hpp"
 
 #include <ATen/ops/arange.h>
@@ -44,7 +44,7 @@ TEST(Store, HasWhatAnotherProcessOfTheRanksSet) {
   const std::unique_ptr<Store> client = open_store(launch_of(1, port), /*may_serve=*/true, kLimit);
   EXPECT_FALSE(server->has("key"));
   client->set("key", "value");
-  EXPECT_EQ(server->get("key"), "value");  // waits for it, has() does not
+  EXPECT_EQ(server->get("key"), "value");  // get() waits for the key, but has() does not
   EXPECT_TRUE(server->has("key"));
 }
 
@@ -76,7 +76,7 @@ TEST(Group, GathersTheNumbersOfEveryRankInTheirOrder) {
   });
 }
 
-/// With rank 0 bringing 0 1 2 3 and rank 1 bringing 10 11 12 13.
+/// Rank 0 contributes 0 1 2 3, and rank 1 contributes 10 11 12 13.
 TEST(Group, OperationsMoveWhatTheirNamesSay) {
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
     as_two_ranks([&](Group& group) {
@@ -112,7 +112,7 @@ TEST(Group, OperationsMoveWhatTheirNamesSay) {
   }
 }
 
-/// With rank 0 bringing 0 1 2 3 and rank 1 bringing 10 11 12 13.
+/// Rank 0 contributes 0 1 2 3, and rank 1 contributes 10 11 12 13.
 TEST(Group, MeansAreOfAllRanks) {
   for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
     as_two_ranks([&](Group& group) {
@@ -136,7 +136,7 @@ TEST(Group, MeansAreOfAllRanks) {
   }
 }
 
-/// A share of parameters is gathered like this: the input lies in the output.
+/// The input is a part of the output, as when shares of parameters are gathered.
 TEST(Group, GathersInPlace) {
   as_two_ranks([](Group& group) {
     at::Tensor whole = at::full({4}, -1.0, at::kFloat);
@@ -168,7 +168,7 @@ TEST(Group, AFailureInItsGuardIsItsOwn) {
 
 TEST(Group, TellsThatAnotherRankIsGone) {
   as_two_ranks([](Group& group) {
-    if (group.rank() == 1) return;  // and its connections are closed
+    if (group.rank() == 1) return;  // this closes its connections
     try {
       const std::array own{1.0};
       static_cast<void>(group.gather(own));
@@ -181,7 +181,7 @@ TEST(Group, TellsThatAnotherRankIsGone) {
 }
 
 TEST(Group, TellsThatAnotherRankHangs) {
-  constexpr Seconds kShort{5.0};  // in which two busy cores make the group, too
+  constexpr Seconds kShort{5.0};  // long enough for two busy cores to make the group
   std::latch told{1};
   as_two_ranks(
       [&told](Group& group) {

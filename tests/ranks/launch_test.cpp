@@ -22,7 +22,7 @@ std::optional<Launch> launch_in(const Environment& environment) {
   });
 }
 
-/// Returns what is wrong with the environment.
+/// Returns the message that says what is wrong with the environment.
 std::string refusal_of(const Environment& environment) {
   try {
     static_cast<void>(launch_in(environment));
@@ -32,7 +32,7 @@ std::string refusal_of(const Environment& environment) {
   return "";
 }
 
-/// The variables that torchrun sets for the second of two ranks.
+/// Returns the variables that torchrun sets for the second of two ranks.
 Environment torchrun_variables() {
   return {{"RANK", "1"},
           {"WORLD_SIZE", "2"},
@@ -43,7 +43,7 @@ Environment torchrun_variables() {
           {"TORCHELASTIC_RESTART_COUNT", "3"}};
 }
 
-/// The variables that srun sets for the ninth of 16 tasks on two nodes.
+/// Returns the variables that srun sets for the ninth of 16 tasks on two nodes.
 Environment slurm_variables() {
   return {{"SLURM_PROCID", "8"},  {"SLURM_NTASKS", "16"}, {"SLURM_LOCALID", "0"},
           {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NODELIST", "node[07-09,12],login"}};
@@ -64,7 +64,7 @@ TEST(Launch, OfAProcessByItselfIsNothing) {
   EXPECT_EQ(launch_in({{"RANK", "3"}}), std::nullopt);
   EXPECT_EQ(launch_in(with(torchrun_variables(), "WORLD_SIZE", "1")), std::nullopt);
   EXPECT_EQ(launch_in(with(slurm_variables(), "SLURM_NTASKS", "1")), std::nullopt);
-  // A batch script has the number of its job's tasks, but is no step.
+  // A batch script knows the number of tasks of its job, but it is not a step.
   EXPECT_EQ(launch_in(without(slurm_variables(), "SLURM_STEP_NODELIST")), std::nullopt);
   EXPECT_EQ(launch_in(with(slurm_variables(), "WORLD_SIZE", "1")), std::nullopt);
 }
@@ -150,7 +150,7 @@ TEST(FirstHost, OfAMalformedListIsRefused) {
 TEST(VisibleGpu, IsTheOneOfTheRank) {
   EXPECT_EQ(visible_gpu(std::nullopt, 3), "3");
   EXPECT_EQ(visible_gpu("4,5,GPU-6,7", 2), "GPU-6");
-  EXPECT_EQ(visible_gpu("5", 3), "5");  // Slurm has chosen for each task
+  EXPECT_EQ(visible_gpu("5", 3), "5");  // Slurm has selected a GPU for each task
   EXPECT_THROW(static_cast<void>(visible_gpu("4,5", 2)), UsageError);
 }
 

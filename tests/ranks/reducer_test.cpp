@@ -1,4 +1,4 @@
-// Two ranks of one process, each in a thread.
+// Tests the reducer with two ranks in one process, each in a thread.
 #include "tbench/ranks/reducer.hpp"
 
 #include <ATen/ops/full.h>
@@ -16,14 +16,14 @@ namespace {
 
 using support::as_two_ranks;
 
-/// Parameters of 256, 512 and 768 bytes: several buckets of 500.
+/// Returns parameters of 256, 512 and 768 bytes, which need several buckets of 500 bytes.
 std::vector<at::Tensor> parameters() {
   std::vector<at::Tensor> leaves;
   for (const std::int64_t count : {64, 128, 192}) leaves.push_back(at::ones({count}).requires_grad_(true));
   return leaves;
 }
 
-/// The gradient of every parameter is `factor`.
+/// Makes `factor` the gradient of every parameter.
 void backward_of(const std::vector<at::Tensor>& leaves, double factor) {
   at::Tensor loss = leaves.front().sum().mul(factor);
   for (std::size_t i = 1; i < leaves.size(); ++i) loss = loss.add(leaves[i].sum().mul(factor));

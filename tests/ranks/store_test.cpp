@@ -1,4 +1,4 @@
-// How a rank waits for the store of the others: what it tells meanwhile, and that the wait can be ended.
+// Tests how a rank waits for the store of the others: what it reports while it waits, and that the wait can be ended.
 #include "tbench/ranks/store.hpp"
 
 #include <arpa/inet.h>
@@ -25,7 +25,7 @@ constexpr Seconds kAmple{60.0};
 
 struct Enough {};
 
-/// A host that has no address, which the resolver says at once, also where no name server answers it.
+/// Returns a host without an address. The resolver reports that at once, even if no name server answers.
 std::string host_without_address() {
   support::make_resolver_impatient();
   return "nosuchhost.invalid";
@@ -36,7 +36,7 @@ Launch launch_of(int rank, const std::string& address, std::uint16_t port) {
       .launcher = Launcher::kTorchrun, .rank = rank, .size = 2, .local_rank = rank, .address = address, .port = port};
 }
 
-/// Returns the waits of a rank, until it has been told so many, or something suspicious.
+/// Returns the waits that a rank reports, until there are `count` of them or one is suspicious.
 std::vector<Wait> waits_of(const Launch& launch, std::size_t count) {
   std::vector<Wait> waits;
   try {
@@ -50,7 +50,7 @@ std::vector<Wait> waits_of(const Launch& launch, std::size_t count) {
   return waits;
 }
 
-/// A port whose connections nobody answers.
+/// A port that accepts connections and never answers.
 class SilentServer {
  public:
   SilentServer() : socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}, port_{support::free_port()} {

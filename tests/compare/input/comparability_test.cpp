@@ -1,4 +1,4 @@
-// Facts that keep two sides from being compared, and differences of their environments.
+// Tests facts that make two sides incomparable, and differences of their environments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,10 +66,10 @@ TEST(Compare, RefusesATimeTakenInAnotherWay) {
   EXPECT_THAT(refusal(cold, warm),
               HasSubstr("1 case was timed in different ways, first Model/size:small/ctx:512: L2 cold, L2 warm"));
   EXPECT_THAT(refusal(steps, cold), HasSubstr("Model/size:small/ctx:512: burst, sustained"));
-  // A CPU tells nothing of its caches, plain Google Benchmark JSON nothing at all.
+  // A CPU does not record an L2 state, and plain Google Benchmark JSON records nothing.
   EXPECT_EQ(refusal(cold, taken(Regime::kBurst, std::nullopt)), "compared");
   EXPECT_EQ(refusal(cold, support::side_with({support::timed_case(kModel, kSteady)})), "compared");
-  // Replicates of one side are compared with each other too.
+  // Replicates of one side are also checked against each other.
   ComparisonSide mixed = cold;
   mixed.cases[0].replicates[1].l2 = L2State::kWarm;
   EXPECT_THAT(refusal(mixed, cold), HasSubstr("L2 cold, L2 warm"));
@@ -93,7 +93,8 @@ TEST(Compare, RefusesWhatWasMeasuredOtherwise) {
     EXPECT_THAT(refusal(usual, taken(kSustained, {{"min_time_s", "0.5"}, {option, "x"}})),
                 HasSubstr("measured otherwise: " + option + " default against x"));
   }
-  // The times of another regime, the trace of kernels and what an old file does not tell.
+  // Options that do not matter: the minimum time of another regime, the trace of kernels, and an option that an old
+  // file lacks.
   EXPECT_EQ(refusal(usual, taken(kSustained, {{"min_time_s", "0.5"}, {"burst_min_time_s", "9"}})), "compared");
   EXPECT_EQ(refusal(taken(kBurst, {{"trace", "on"}}), taken(kBurst, {})), "compared");
   EXPECT_EQ(refusal(usual, taken(kSustained, {})), "compared");
@@ -125,7 +126,7 @@ TEST(Compare, NamesWhatTheHostLetsTheSidesUseOfItsCpus) {
   next.environments[0].cpu_limits = CpuLimits{.affinity = "0-3", .quota = {}};
   EXPECT_THAT(compare(base, next, {}).differences,
               ElementsAre("CPU affinity: 0-7,16 against 0-3", "CPU quota: 8.5 CPUs against none"));
-  next.environments[0].cpu_limits.reset();  // an older file
+  next.environments[0].cpu_limits.reset();  // an older file lacks it
   EXPECT_THAT(compare(base, next, {}).differences, ElementsAre());
 }
 

@@ -1,4 +1,4 @@
-// A file given twice, or a part of it in another, is no second process.
+// Tests that a file given twice, or a part of it in another file, does not count as a second process.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// A plain side of benchmarks with these whole names.
+/// Returns a side of plain benchmarks with these full names.
 ComparisonSide side_of(const std::vector<std::string>& names) {
   ComparisonSide side;
   side.contexts = {{}};
@@ -21,7 +21,7 @@ ComparisonSide side_of(const std::vector<std::string>& names) {
   return side;
 }
 
-/// The names that each side's cases are shown by, and matched by.
+/// Returns for each side the names by which its cases are shown and matched.
 std::vector<std::vector<std::string>> matched_names(const std::vector<std::vector<std::string>>& files) {
   std::vector<ComparisonSide> sides;
   for (const std::vector<std::string>& names : files) sides.push_back(side_of(names));

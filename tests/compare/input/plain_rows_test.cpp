@@ -28,7 +28,7 @@ PlainCases cases_of(const std::string& rows) {
   return std::move(plain).cases();
 }
 
-/// `NAME: times in ns`, of what has none its reason.
+/// Returns `NAME: times in ns` of each case, or the reason if it has no time.
 std::vector<std::string> told(const PlainCases& found) {
   std::vector<std::string> texts;
   for (const results::MeasuredCase& c : found.cases) {
@@ -108,7 +108,7 @@ TEST(PlainRows, AggregatesAloneAreOneReplicate) {
          {"name": "BM_z_stddev", "run_type": "aggregate", "aggregate_name": "stddev", "real_time": 7})";
   const PlainCases found = cases_of(rows);
   EXPECT_THAT(told(found), ElementsAre("BM_x/8: 100", "BM_y: 7"));
-  // 4.30265: t of two degrees of freedom.
+  // 4.30265 is Student's t for two degrees of freedom.
   EXPECT_NEAR(found.cases[0].replicates[0].relative_half_width.value(), 4.30265 * 0.02 / std::sqrt(3), 1e-6);
   EXPECT_FALSE(found.cases[1].replicates[0].relative_half_width.has_value());
   EXPECT_THAT(found.warnings, ElementsAre(AllOf(HasSubstr("BM_x/8 and 1 more have aggregates"),

@@ -1,4 +1,4 @@
-// Plain Google Benchmark JSON as a side of a comparison, and comparisons of such sides.
+// Tests plain Google Benchmark JSON as a side of a comparison, and comparisons of such sides.
 #include "compare/input/plain_side.hpp"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ class PlainSide : public testing::Test {
     }
     return "read";
   }
-  /// Both sides of three files with these rows of a base and of what is new.
+  /// Compares two sides of three files each. Each file has the rows `base` or the rows `next`.
   Comparison compared(const std::string& base, const std::string& next) {
     std::vector<std::string> paths;
     for (int i = 0; i < 6; ++i) paths.push_back(write(fmt::format("{}.json", i), context_, i < 3 ? base : next));
@@ -160,7 +160,7 @@ TEST_F(PlainSide, CommandsCallBothPrograms) {
   EXPECT_THAT(open(read("", row), read("", row)), HasSubstr("(cd BASE && ./BENCHMARK --benchmark_out="));
 }
 
-/// Compares files of tests/data/plain, as tests/data/diff is compared: TBENCH_UPDATE_GOLDEN=1 writes what is expected.
+/// Compares files of tests/data/plain with an expected output. TBENCH_UPDATE_GOLDEN=1 writes the expected output.
 void expect_golden(const std::string& base, const std::string& next, const std::string& name) {
   const std::filesystem::path folder{TBENCH_TEST_DATA "/plain"};
   const std::vector<std::string> paths{base, next};

@@ -61,7 +61,7 @@ class ComparedFile : public testing::Test {
   std::string path_ = folder_.file("a.json");
 };
 
-/// The counted clock of support::full_record().
+/// Counted clock in support::full_record().
 constexpr Hertz kCountedClock{1.9735e9};
 
 TEST_F(ComparedFile, KeepsWhatAComparisonNeedsOfOurRecords) {
@@ -150,7 +150,8 @@ TEST_F(ComparedFile, PlainGoogleBenchmarkJson) {
   ASSERT_EQ(replicates_in(run), 4U);
   EXPECT_EQ(run.cases[0].id.name(), "BM_copy/8");
   EXPECT_EQ(run.cases[0].replicates[0].time, Seconds{375e-6}) << "the median of its repetitions";
-  // 12.7062 (t of one degree of freedom) times the standard deviation ln(2) / sqrt(2) of the logarithms over sqrt(2).
+  // The logarithms have the standard deviation ln(2) / sqrt(2). Divided by sqrt(2) and times t = 12.7062 for one degree
+  // of freedom, this is the half-width.
   EXPECT_NEAR(run.cases[0].replicates[0].relative_half_width.value(), 12.7062 * 0.693147 / 2, 1e-3);
   EXPECT_EQ(run.cases[1].replicates[0].time, Seconds{5e-9});
   EXPECT_EQ(run.cases[2].replicates[0].status, Status::kCrashed);
