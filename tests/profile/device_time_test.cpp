@@ -37,7 +37,7 @@ TEST(LaunchingCalls, AreTheOutermostAndOfTheSameProcess) {
   EXPECT_THAT(launching_calls(trace), ElementsAre(1, 2));
 }
 
-/// The search starts where the last one ended; every distance in either direction is met.
+/// The search starts where the last one ended. This order has every distance in both directions.
 TEST(LaunchingCalls, AreFoundInAnyOrder) {
   TraceWriter writer;
   constexpr std::uint32_t kCount = 101;
@@ -56,25 +56,26 @@ DeviceTime time_of(const Trace& trace, Window window) {
 TEST(BusyTime, IsTheLengthOfAUnion) {
   BusyTime busy;
   busy.add(0, 10);
-  busy.add(5, 8);    // inside
-  busy.add(8, 12);   // 2 more
-  busy.add(12, 14);  // 2 more
-  busy.add(20, 25);  // 5 more
+  busy.add(5, 8);    // inside an earlier interval
+  busy.add(8, 12);   // 2 ns more
+  busy.add(12, 14);  // 2 ns more
+  busy.add(20, 25);  // 5 ns more
   busy.add(20, 20);
   EXPECT_EQ(busy.total_ns(), 10 + 2 + 2 + 5);
 }
 
-/// 20..60, 62..82, 100..140, 150..180, 200..210, 215..220: 40 + 20 + 40 + 30 + 10 + 5 = 145 of 200.
+/// Busy from 20 to 220: 20..60, 62..82, 100..140, 150..180, 200..210, 215..220. This is 40 + 20 + 40 + 30 + 10 + 5 =
+/// 145 of 200.
 TEST(DeviceTime, OfAStep) {
   const Trace trace = one_step();
   const DeviceTime time = time_of(trace, {20, 220});
   EXPECT_EQ(time.span_ns, 200);
   EXPECT_EQ(time.busy_ns, 145);
-  // 60..62: call 3 began at 35, 82..100: call 4 at 55, 140..150: call 5 at 115, 180..200: call 7 at 160. None waited
-  // for the host.
+  // The gaps 60..62, 82..100, 140..150 and 180..200 come before calls that began earlier: call 3 at 35, call 4 at 55,
+  // call 5 at 115, call 7 at 160. None of these gaps waited for the host.
   EXPECT_EQ(time.gaps.host_ns, 0);
   EXPECT_EQ(time.gaps.device_ns, 2 + 18 + 10 + 20);
-  EXPECT_EQ(time.gaps.other_ns, 5);  // 210..215: nobody knows who launched what follows
+  EXPECT_EQ(time.gaps.other_ns, 5);  // 210..215: the launch of the next operation is not known
   EXPECT_EQ(time.gaps.longest_ns, 20);
   EXPECT_EQ(time.gaps.count, 5);
   EXPECT_EQ(time.busy_ns + time.gaps.total_ns(), time.span_ns);
@@ -84,11 +85,11 @@ TEST(DeviceTime, OfAStep) {
   EXPECT_DOUBLE_EQ(time.idle_share(), 55.0 / 200);
 }
 
-/// The queue is empty where the next call begins after the operation before has ended.
+/// The queue is empty if the next call begins after the previous operation has ended.
 TEST(DeviceTime, AGapIsTheHostsWhereTheQueueWasEmpty) {
   const Trace trace = TraceWriter{}
                           .call(0, 5, 1)
-                          .call(50, 55, 2)    // at the very end of kernel 1: the queue was not yet empty
+                          .call(50, 55, 2)    // exactly at the end of kernel 1: the queue was not yet empty
                           .call(101, 105, 3)  // 1 ns after the end of kernel 2
                           .kernel(10, 50, 1)
                           .kernel(60, 100, 2)

@@ -1,4 +1,4 @@
-// The frames of traces that trace_samples.hpp draws.
+// Tests the frames of the traces in trace_samples.hpp.
 #include "tbench/profile/flame_graph.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 std::vector<FlameFrame> frames_of(const Trace& trace) { return flame_frames(analyse(trace, KernelRules::built_in())); }
 
-/// `PARENT > NAME OPERATIONS x TOTAL` of all frames of a kind.
+/// Returns `PARENT > NAME OPERATIONS, TOTAL` for each frame of a kind.
 std::vector<std::string> lines(const std::vector<FlameFrame>& frames, FlameKind kind) {
   std::vector<std::string> all;
   for (const FlameFrame& frame : frames) {
@@ -31,7 +31,7 @@ std::vector<std::string> lines(const std::vector<FlameFrame>& frames, FlameKind 
 
 TEST(FlameFrames, AreRangesThenClassesThenKernels) {
   const std::vector<FlameFrame> frames = frames_of(one_step());
-  // attention: kernels of 30 and 10 ns; layer.0 besides it 20; layer.1 40, of the same row.
+  // attention has kernels of 30 and 10 ns. The rest of layer.0 has 20 ns, and layer.1, which shares its row, has 40 ns.
   EXPECT_THAT(lines(frames, FlameKind::kRange),
               ElementsAre("FORWARD 4, 100 ns", "FORWARD > layer.* 4, 100 ns", "layer.* > attention 2, 40 ns",
                           "OPTIMIZER 2, 40 ns", "(no range) 2, 15 ns"));

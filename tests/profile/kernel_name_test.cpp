@@ -28,7 +28,7 @@ TEST(KernelName, IsTheFunctionsWithoutReturnTypeTemplateArgumentsAndParameters) 
   EXPECT_EQ(kernel_name("spin(unsigned long long) [clone .part]"), "spin");
 }
 
-/// Names of PyTorch 2.11.
+/// The names are from PyTorch 2.11.
 TEST(KernelName, OfWhatIsNoFunctionStays) {
   EXPECT_EQ(kernel_name("CUDA graph 5"), "CUDA graph 5");
   EXPECT_EQ(kernel_name("Memset 2 (device)"), "Memset 2 (device)");
@@ -51,7 +51,7 @@ TEST(KernelName, IsReadFromMangledOnes) {
             "at::native::elementwise_kernel");
 }
 
-/// Nsight Systems has them from NVIDIA's demangler.
+/// Nsight Systems prints these names with NVIDIA's demangler.
 TEST(KernelName, IsTheSameInEitherSpelling) {
   EXPECT_EQ(kernel_name("void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<(unsigned "
                         "int)2>, unsigned int, (int)4, (int)64, (int)64>(T1 *, int)"),
@@ -125,8 +125,8 @@ TEST(ProductPrecision, IsToldByTheStructureOfNames) {
   for (const auto& [name, precision] : expected) EXPECT_EQ(product_precision(name), precision) << name;
 }
 
-// Names of cuBLAS and CUTLASS that ran on an H200: every name of a product has an answer, but for the names of its
-// epilogues.
+// Names of cuBLAS and CUTLASS kernels that ran on an H200. The precision of every product follows from its name, except
+// for the names of epilogues.
 TEST(ProductPrecision, IsToldByNamesThatRan) {
   std::ifstream file{TBENCH_PROFILE_DATA "/kernel_names.json"};
   KernelClassifier classify{KernelRules::built_in()};

@@ -1,5 +1,5 @@
-// The built-in rules against names of kernels as they are met: names that an H200 ran, with the operations of PyTorch
-// that launched them, and names from the libraries of other GPUs.
+// Tests the built-in rules with real names of kernels: names that ran on an H200, with the operations of PyTorch that
+// launched them, and names from libraries for other GPUs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ struct Operation {
   std::set<std::string> names;  // without "aten::"
 };
 
-/// Operations of PyTorch and the classes of their kernels.
+/// Returns operations of PyTorch with the classes of their kernels.
 const std::vector<Operation>& operations() {
   using enum KernelClass;
   static const std::vector<Operation> kOperations{
@@ -58,7 +58,7 @@ KernelClass class_of_operation(const std::string& operation) {
   return KernelClass::kOther;
 }
 
-/// A copy or a fill is one whatever launched it; of aten::copy_'s kernels one converts.
+/// A copy or a fill has its own class, whatever launched it. One kernel of aten::copy_ converts.
 KernelClass truth_of(const std::string& name, const nlohmann::json& launched_by) {
   if (name.starts_with("Memcpy ")) return KernelClass::kMemcpy;
   if (name.starts_with("Memset ")) return KernelClass::kMemset;

@@ -38,7 +38,7 @@ TEST(KernelRenames, TellNamespacesApart) {
   }
 }
 
-/// A name is renamed once: a second reader changes nothing, and the class stays.
+/// A name is renamed only once: a second reader changes nothing, and the class stays the same.
 TEST(KernelRenames, EachRowKeepsTheClassAndIsFinal) {
   int kernels = 0;
   for (const std::string& line : split(kernel_rename_files().front().content, '\n')) {

@@ -1,4 +1,4 @@
-// The holders of memory over the second step of memory_log.hpp, read back from the file that memory_csv writes.
+// Tests which ranges hold the memory in the second step of memory_log.hpp, read back from the file of memory_csv().
 #include "tbench/profile/memory_timeline.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,8 @@ TEST(MemoryTimeline, IsOfTheLastStep) {
   const std::optional<MemoryTimeline> timeline = memory_timeline(logged_rows());
   ASSERT_TRUE(timeline);
   EXPECT_EQ(timeline->step, 2);
-  // The old gradient of 40 goes, activations of 100 and 200 come, a gradient of 40 comes, the activations go.
+  // The events: the old gradient of 40 is freed, activations of 100 and 200 and a gradient of 40 are allocated, and the
+  // activations are freed.
   EXPECT_THAT(timeline->events, ElementsAre(1, 2, 3, 4, 5, 6));
   ASSERT_THAT(timeline->bands, SizeIs(3));
   EXPECT_EQ(timeline->bands[0].range, "before the step");

@@ -34,18 +34,18 @@ def main() -> None:
     allocated = sum(event["size"] for event in events if event["action"] == "alloc")
     freed = sum(event["size"] for event in events if event["action"] == "free_completed")
     assert allocated == 2 * (300 + GRADIENT) and freed == 600 + GRADIENT, (allocated, freed)
-    # At the end there is what was before, and the gradient.
+    # The end has the memory from before the log, and the gradient.
     live = BEFORE + GRADIENT
     assert sum(segment["total_size"] for segment in data["segments"]) == live
     summary = memory_viz.segsum(data)
     assert f"total_allocated: {memory_viz.Bytes(live)}" in summary, summary
-    # The same by the table.
+    # The table has the same allocations.
     assert [int(row["bytes"]) for row in rows if int(row["bytes"]) > 0] == [
         event["size"] for event in events if event["action"] == "alloc"
     ]
     assert int(rows[-1]["allocated bytes"]) == live
     assert {(row["step"], row["phase"]) for row in rows} == {(s, p) for s in "12" for p in ("forward", "backward")}
-    # Ranges are the stacks: the innermost first, in the flame graph the outermost.
+    # The ranges are the stacks. The innermost range comes first, but in the flame graph the outermost does.
     flames = memory_viz.memory(data, format_flamegraph=lambda lines: lines)
     assert re.search(rf":BACKWARD;:0:layer\.1 {GRADIENT}\b", flames), flames
     assert f":0:(before the log) {BEFORE}" in flames, flames

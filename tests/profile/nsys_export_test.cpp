@@ -25,7 +25,7 @@ constexpr const NsysVersion& kNewest = kNsysVersions[3];
 
 class NsysExportFile : public testing::Test {
  protected:
-  /// The message of the refusal; empty where there is none.
+  /// Returns the message of the refusal; empty if the export is read.
   std::string refusal() const {
     try {
       static_cast<void>(read_nsys_export(path_));
@@ -44,7 +44,7 @@ class NsysExportFile : public testing::Test {
   std::string path_{folder_.file("report 1%?#.sqlite")};
 };
 
-/// Figures of one_step() in microseconds, each worked out in the tests of the parts.
+/// Expects the figures of one_step() in microseconds. The tests of each part compute them by hand.
 void expect_one_step(const Profile& profile) {
   ASSERT_EQ(profile.devices.size(), 1U);
   const DeviceTime& device = profile.devices[0];
@@ -151,7 +151,7 @@ TEST_F(NsysExportFile, RangesOfBothKindsAndOpenOnes) {
   EXPECT_FALSE(trace.ranges[0].is_of_process);
   EXPECT_TRUE(trace.ranges[1].is_of_process) << "any thread may end it";
   EXPECT_EQ(trace.ranges[2].start_ns, 15);
-  EXPECT_EQ(trace.ranges[2].end_ns, 50);  // the capture's last event
+  EXPECT_EQ(trace.ranges[2].end_ns, 50);  // the last event of the capture
 }
 
 TEST_F(NsysExportFile, MayLackTablesAndColumns) {
@@ -275,7 +275,8 @@ TEST_F(NsysExportFile, WhoseKernelsAreInAnotherTableIsRefused) {
               HasSubstr("holds 6 calls that launch kernels, and no kernel: they are not in CUPTI_ACTIVITY_"));
 }
 
-/// Kernels in a view, or made up by SQLite, are not read: the others' figures would be right, and the whole wrong.
+/// Kernels in a view or in SQL that SQLite computes are not read. The other figures would be right, but the total
+/// wrong.
 TEST_F(NsysExportFile, WithAViewForATableIsRefused) {
   write_one_step(path_, kNewest);
   change("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO k");

@@ -1,4 +1,4 @@
-// Exports as nsys of several years writes them, with the trace of one_step() in microseconds.
+// Makes exports as nsys of several years writes them, with the trace of one_step() in microseconds.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,14 +13,15 @@
 
 namespace tbench::profile {
 
-/// How an export differs by the version of nsys; after the schema's reference of each and exports that are about.
+/// The differences of exports between versions of nsys, from each version's schema reference and from published
+/// exports.
 struct NsysVersion {
   const char* name;
-  const char* schema;  // EXPORT_SCHEMA_VERSION; empty: there is no META_DATA_EXPORT
+  const char* schema;  // EXPORT_SCHEMA_VERSION; empty: no META_DATA_EXPORT
   bool has_processes;  // globalPid of operations
   bool has_graph_nodes;
   bool has_green_contexts;
-  bool has_registered_strings;  // ranges by textId alone
+  bool has_registered_strings;  // ranges have only a textId
   bool has_versioned_calls;     // cudaLaunchKernel_v7000
 };
 
@@ -124,7 +125,8 @@ class NsysWriter {
   std::map<std::string, std::int64_t> strings_;
 };
 
-/// one_step() in microseconds, and in the versions that tell processes apart another one with the same correlations.
+/// Writes one_step() in microseconds. If the version distinguishes processes, writes another one with equal
+/// correlations.
 inline void write_one_step(const std::string& path, const NsysVersion& version) {
   constexpr std::int64_t kNs = 1000;
   NsysWriter writer{path, version};

@@ -16,7 +16,7 @@ RangeTree placed(const Trace& trace) {
   return tree;
 }
 
-/// Thread 0 launches in FORWARD, and waits in BACKWARD, which holds `count` launches of thread 1 from 110 on.
+/// Thread 0 launches in FORWARD and waits in BACKWARD. There, thread 1 makes `count` launches from 110 on.
 TraceWriter with_backward(std::uint32_t count) {
   TraceWriter writer;
   writer.range(0, 100, "FORWARD").range(100, 200, "BACKWARD").call(10, 11, 1).kernel(12, 20, 1);
@@ -51,7 +51,7 @@ TEST(PlaceByTime, OnlyLaunchesArePlaced) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(0, 1, kNone));
 }
 
-/// Ranges that torch.autograd.profiler.emit_nvtx makes.
+/// torch.autograd.profiler.emit_nvtx makes such ranges.
 TEST(PlaceByTime, TheRangesOfTheOtherThreadAreInsideOfIt) {
   const Trace trace = with_backward(1).range(105, 180, "AddmmBackward", 1).range(109, 115, "aten::mm", 1).take();
   const RangeTree tree = placed(trace);
@@ -78,7 +78,7 @@ TEST(PlaceByTime, EqualRangesOfTwoThreadsAreNotAroundEachOther) {
   EXPECT_THAT(tree.parent_of_range, ElementsAre(kNone, 0));
 }
 
-/// Copies of a thread that fetches data, in between the launches of FORWARD.
+/// A thread that fetches data copies between the launches of FORWARD.
 TraceWriter at_the_same_time(bool is_of_process) {
   TraceWriter writer;
   writer.range(0, 100, "FORWARD");
@@ -97,7 +97,7 @@ TEST(PlaceByTime, AThreadThatLaunchesMeanwhileDoesNotWait) {
 
 TEST(PlaceByTime, ARangeWithAStartAndAnEndIsAroundEveryThread) {
   Trace trace = at_the_same_time(true).take();
-  std::swap(trace.ranges[0], trace.ranges[1]);  // `step` is around FORWARD
+  std::swap(trace.ranges[0], trace.ranges[1]);  // `step` encloses FORWARD
   const RangeTree tree = placed(trace);
   EXPECT_THAT(tree.parent_of_range, ElementsAre(kNone, 0));
   EXPECT_THAT(tree.range_of_call, ElementsAre(1, 0, 1, 0, 1, 0, 1, 0));

@@ -55,7 +55,7 @@ TEST(AttentionTimes, TellSoftmaxMatrixProductsAndTheRestApart) {
   const std::vector<AttentionTime> times = profile_of(one_layer()).attention;
   ASSERT_EQ(times.size(), 1U);
   EXPECT_EQ(times[0].phase, 0U);
-  EXPECT_EQ(times[0].softmax_ns, 15 + 5);  // the elementwise kernel in attention.softmax too
+  EXPECT_EQ(times[0].softmax_ns, 15 + 5);  // includes the elementwise kernel in attention.softmax
   EXPECT_EQ(times[0].scores_ns, 30);
   EXPECT_EQ(times[0].context_ns, 20);
   EXPECT_EQ(times[0].other_ns, 10);

@@ -120,7 +120,7 @@ TEST(ProfileFiles, OnAFullDisk) {
 
 constexpr std::array<std::string_view, 2> kPhases{"forward", "backward"};
 
-// The bytes of the format; memory_viz_test.py reads them in Python.
+// Tests the bytes of the format. memory_viz_test.py reads them in Python.
 TEST(Pickle, IsTheDocumentedFormat) {
   PickleWriter out;
   out.begin_dict();

@@ -119,12 +119,13 @@ TEST(ProfilePage, Launches) {
             "(all),kernels,11,,,\n"
             "(all),launches,11,,,\n"
             "(all),GPU busy,,0.2340,78.0,\n"
-            "(all),gaps,3,0.06600,22.0,\n"  // and 300 to 350
+            "(all),gaps,3,0.06600,22.0,\n"  // also 300 to 350
             "(all),gaps: host wait,,0,0.0,\n"
             "(all),gaps: device wait,,0.06600,22.0,\n"
             "(all),longest gap,,0.05000,,\n"
             "(all),cudaLaunchKernel,11,0.01100,,\n");
-  // Copies beside the kernels of their phase; the longest gap is one gap, however many steps there are.
+  // Copies are listed next to the kernels of their phase. The longest gap is a single gap, however many steps there
+  // are.
   EXPECT_THAT(page("launches", PageFormat::kCsv, {.steps = 2}),
               HasSubstr("OPTIMIZER,GPU busy,,0.01500,100.0,\n"  // 150 to 180 over two steps
                         "OPTIMIZER,gaps,0,0,0.0,\n"
@@ -164,7 +165,7 @@ TEST(ProfilePage, Formats) {
   EXPECT_THAT(page("copies", PageFormat::kMarkdown), StartsWith("**Copies and fills**\n\n| copy | count |"));
   EXPECT_THAT(page("copies", PageFormat::kLatex),
               StartsWith("\\begin{longtable}{lrrrrr}\n\\caption{Copies and fills}"));
-  // On a narrow terminal the columns that matter least go.
+  // A narrow terminal omits the least important columns.
   const std::string narrow = profile_page(step_profile(), {}, PageFormat::kText, {}, {"ranges"}, 80);
   EXPECT_THAT(narrow, HasSubstr("GPU excl. %  launches\n"));
   EXPECT_THAT(narrow, Not(HasSubstr("GPU busy ms")));

@@ -139,7 +139,7 @@ TEST(Profile, APhaseHasTheSpansOfItsRanges) {
                           .call(21, 22, 3)
                           .kernel(30, 35, 3)
                           .call(15, 16, 4, 1)
-                          .kernel(36, 40, 4, "of no phase", 8)  // keeps the device busy all the same
+                          .kernel(36, 40, 4, "of no phase", 8)  // belongs to no phase, but keeps the device busy
                           .call(50, 51, 5)
                           .kernel(55, 60, 5)
                           .take();
@@ -157,7 +157,7 @@ TEST(Profile, APhaseHasTheSpansOfItsRanges) {
   EXPECT_EQ(profile.phases[1].calls.at(0).durations.count(), 1);
 }
 
-/// Wrappers push such ranges when they push the range of what they wrap.
+/// Wrappers make such ranges if they push the range of the wrapped function again.
 TEST(Profile, APhaseInsideOfItselfCountsOnce) {
   const Trace trace = TraceWriter{}
                           .range(0, 100, "forward")
@@ -187,7 +187,7 @@ TEST(Profile, APhaseGoesOnBetweenItsRangesInsideOfEachOther) {
   EXPECT_EQ(profile_of(trace).phases.at(0).span_ns, 33 - 7);
 }
 
-/// A range of the first step never ended, and the second step lies in it.
+/// A range of the first step never ended, so the second step lies inside it.
 TEST(Profile, APhaseThatNeverEndedDoesNotTakeInOthers) {
   const Trace trace = TraceWriter{}
                           .range(0, 400, "forward")
@@ -206,7 +206,7 @@ TEST(Profile, APhaseThatNeverEndedDoesNotTakeInOthers) {
   EXPECT_EQ(profile.phases.at(1).busy_ns, 30);
 }
 
-/// The second one never ended, so that its window lies over the window of the first one.
+/// The second range never ended, so its window covers the window of the first one.
 TEST(Profile, APhaseThatOverlapsItselfCountsOnce) {
   const Trace trace = TraceWriter{}
                           .range(0, 100, "forward")

@@ -31,7 +31,7 @@ std::vector<std::string> names_after(Trace trace, const std::vector<std::string>
   return names;
 }
 
-/// Ranges as other programs call them.
+/// Returns ranges with the names that other programs use.
 Trace theirs() {
   return TraceWriter{}
       .range(0, 10, "train/fwd")

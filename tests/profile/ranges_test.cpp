@@ -24,8 +24,8 @@ TEST(RangeTree, ACallBelongsToTheInnermostRangeThatHoldsItWhole) {
                                         .range(0, 100, "outer")
                                         .range(10, 20, "inner")
                                         .call(10, 20, 1)   // as long as the range
-                                        .call(15, 21, 2)   // reaches over its end
-                                        .call(90, 101, 3)  // over both
+                                        .call(15, 21, 2)   // extends beyond its end
+                                        .call(90, 101, 3)  // extends beyond both
                                         .call(200, 201, 4)
                                         .take());
   EXPECT_THAT(tree.range_of_call, ElementsAre(1, 0, kNone, kNone));
@@ -43,7 +43,7 @@ TEST(RangeTree, AThreadHasItsOwnRanges) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(0, 1, kNone));
 }
 
-/// Ranges with a start and an end may overlap.
+/// Ranges that have a start and an end may overlap.
 TEST(RangeTree, RangesMayOverlap) {
   const RangeTree tree = range_tree(TraceWriter{}
                                         .range(0, 50, "a")
@@ -63,7 +63,7 @@ TEST(RangeTree, AnEarlierOneHoldsAnEqualOne) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(1));
 }
 
-/// A program nests ranges so deep if it starts one in each step and never ends it.
+/// A program nests ranges this deeply if it starts one in each step and never ends it.
 TEST(RangeTree, IsOfALimitedDepth) {
   TraceWriter writer;
   constexpr std::int64_t kCount = 1000;
@@ -133,7 +133,7 @@ TEST(RangeTimes, OfAStep) {
   EXPECT_EQ(optimizer.gpu_exclusive_ns, 40);
 }
 
-/// A label in two places has two rows, each below its own.
+/// A label that occurs in two places has two rows, each below its own parent.
 TEST(RangeTimes, AreInTheOrderOfTheTree) {
   const auto rows = times_of(TraceWriter{}
                                  .range(0, 10, "a")

@@ -38,7 +38,7 @@ TEST(RuleExpression, SaysWhereAnExpressionIsWrong) {
   }
 }
 
-/// Compiled, 40 nested repetitions would be 2^40 letters.
+/// 40 nested repetitions would compile to 2^40 elements.
 TEST(RuleExpression, RefusesWhatWouldTakeAllMemory) {
   const auto error = check_expression(std::string(40, '(') + "a" + [] {
     std::string closing;

@@ -20,11 +20,11 @@ using ::testing::UnorderedElementsAre;
 
 constexpr std::array<std::string_view, 2> kPhases{"forward", "backward"};
 
-/// The first does not count; each has forward until its 40th ns.
+/// The first step does not count. Forward lasts until the 40th ns of each step.
 const std::vector<EnqueuedStep> kSteps{{0, {40, 90}}, {100, {140, 190}}, {200, {240, 290}}};
 
-/// A step launches `f` in FORWARD and, inside of that, in `attention`; and in backward `b`, on autograd's thread.
-/// Before each step the timer flushes.
+/// Each step launches `f` in FORWARD and, inside it, in `attention`. In backward it launches `b` on autograd's thread.
+/// The timer flushes before each step.
 Trace three_steps() {
   TraceWriter writer;
   for (std::uint32_t step = 0; step < 3; ++step) {
@@ -68,7 +68,7 @@ TEST(StepCut, GivesEveryOperationItsPhase) {
   for (const Range& range : cut.ranges) {
     ranges.insert(cut.names[range.name]);
     if (cut.names[range.name] != "BACKWARD") continue;
-    EXPECT_EQ(range.start_ns % 100, 40);  // from forward's end to its own
+    EXPECT_EQ(range.start_ns % 100, 40);  // from the end of forward to the end of the range
     EXPECT_EQ(range.end_ns % 100, 90);
     EXPECT_EQ(cut.threads[range.thread].id, 101U);
   }

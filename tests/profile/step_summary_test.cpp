@@ -27,8 +27,8 @@ StepTrace summary_of(const Trace& trace, const std::vector<EnqueuedStep>& steps,
   return summarise_steps(trace, KernelRules::built_in(), steps, kPhases, regime);
 }
 
-/// Three steps, the first of which does not count. The host enqueues 0..30, 100..130, 200..230, each with forward until
-/// its 20th ns.
+/// Three steps, the first of which does not count. The host enqueues in 0..30, 100..130 and 200..230. Forward lasts
+/// until the 20th ns of each step.
 ///
 ///   step   calls          device
 ///   0      5, 25          nvjet_a 10..50, adam 50..60
@@ -43,7 +43,7 @@ Trace three_steps() {
       .call(125, 126, 4)
       .call(205, 206, 5)
       .call(210, 212, 6, 0, "cudaMemcpyAsync")
-      .call(225, 226, 7, 1)  // another thread, as autograd's
+      .call(225, 226, 7, 1)  // on another thread, like autograd's
       .kernel(10, 50, 1, "nvjet_a")
       .kernel(50, 60, 2, kAdam)
       .kernel(110, 150, 3, "nvjet_a")
@@ -56,9 +56,9 @@ Trace three_steps() {
 
 constexpr double kNs = 1e-9;
 
-/// The window is 60 to 280: busy 40 + 10 + 40 + 10 + 10 = 110. The host caused the gaps 60..110 and 160..215, 105 in
-/// all, whose next launches began at 105 and 205, after the gap had begun. The device caused the gap 265..270, launched
-/// at 225: 5.
+/// The window is 60 to 280, with a busy time of 40 + 10 + 40 + 10 + 10 = 110. The host caused the gaps 60..110 and
+/// 160..215, 105 in all, because their next launches began at 105 and 205, after the gap had begun. The device caused
+/// the gap 265..270, whose next launch began at 225: 5.
 TEST(StepSummary, OfChainedStepsHasTheGapsBetweenThem) {
   const StepTrace step = summary_of(three_steps(), kSteps);
   EXPECT_EQ(step.steps, 2);
@@ -68,12 +68,12 @@ TEST(StepSummary, OfChainedStepsHasTheGapsBetweenThem) {
   EXPECT_DOUBLE_EQ(step.device_gaps.value, 5 * kNs / 2);
   EXPECT_EQ(step.other_gaps.value, 0);
   EXPECT_DOUBLE_EQ(step.longest_gap.value, 55 * kNs);
-  EXPECT_EQ(step.launches, 2);  // kernels 3, 4, 5, 7 in two steps; a copy is none
+  EXPECT_EQ(step.launches, 2);  // kernels 3, 4, 5, 7 in two steps; a copy does not count
   EXPECT_EQ(kernels_per_step(step), 2);
   EXPECT_EQ(step.without_launch, 0);
 }
 
-/// 110..160 without a gap, and 215..280 with the device's one.
+/// The bursts are 110..160 without a gap, and 215..280 with the device's gap.
 TEST(StepSummary, OfBurstsHasTheGapsInsideThemAlone) {
   const StepTrace step = summary_of(three_steps(), kSteps, Regime::kBurst);
   EXPECT_DOUBLE_EQ(step.span.value, (50 + 65) * kNs / 2);
@@ -134,7 +134,7 @@ TEST(StepSummary, StepsThatDoNothingOnTheDeviceAreEmpty) {
   EXPECT_EQ(summary_of(Trace{}, kSteps, Regime::kBurst), step);
 }
 
-/// Nothing of the first step was seen: the time counts from the first operation of the second.
+/// No operation of the first step was traced, so the time counts from the first operation of the second.
 TEST(StepSummary, WithoutOperationsOfTheFirstStep) {
   const Trace trace = TraceWriter{}.call(105, 106, 1).kernel(110, 120, 1, "nvjet_a").take();
   EXPECT_DOUBLE_EQ(summary_of(trace, {{0, {20, 30}}, {100, {120, 130}}}).span.value, 10 * kNs);
@@ -149,7 +149,7 @@ TEST(StepSummary, RefusesStepsThatSayNothing) {
 using Intervals = std::vector<Interval>;
 
 TEST(Exposure, IsWhatNothingElseCovers) {
-  // 10..30 and 20..50 are 40; 15..25 and 45..60 cover 10 + 5 of them
+  // 10..30 and 20..50 cover 40. 15..25 and 45..60 overlap 10 + 5 of them, so 25 are exposed.
   EXPECT_EQ(exposure_of(Intervals{{10, 30}, {20, 50}}, Intervals{{15, 25}, {45, 60}}), (Exposure{40, 25}));
 }
 
@@ -174,7 +174,7 @@ TEST(Communication, IsThatOfCollectiveKernelsBesideEverythingElse) {
                           .copy(60, 65, 3, 100)
                           .kernel(80, 90, 4, kAllReduce, 20)
                           .take();
-  // 40 + 10, of which 30..40 and 60..65 are covered
+  // Communication takes 40 + 10. Of these, 30..40 and 60..65 are covered.
   EXPECT_EQ(communication_of(trace, KernelRules::built_in()), (Exposure{50, 35}));
 }
 
@@ -200,7 +200,7 @@ TEST(StepRanges, AreNamedByThoseAroundThem) {
 }
 
 TEST(StepRanges, HaveTheTimesOfOneStep) {
-  const StepTrace step = ranges_of(one_step(), 2);  // as if it were two
+  const StepTrace step = ranges_of(one_step(), 2);  // counts the trace as two steps
   const TracedRange& layers = step.ranges.at(1);
   EXPECT_DOUBLE_EQ(layers.calls, 1);
   EXPECT_DOUBLE_EQ(ns(layers.host), 40);  // 40 and 40
@@ -211,7 +211,7 @@ TEST(StepRanges, HaveTheTimesOfOneStep) {
   EXPECT_DOUBLE_EQ(ns(layers.gpu_exclusive), (20 + 40) / 2.0);
   EXPECT_DOUBLE_EQ(layers.operations, 2);
   EXPECT_DOUBLE_EQ(layers.launches, 2);
-  // Times of one call, whatever the number of steps.
+  // Times per call do not depend on the number of steps.
   EXPECT_DOUBLE_EQ(ns(layers.host_min), 40);
   EXPECT_DOUBLE_EQ(ns(layers.host_max), 40);
   EXPECT_DOUBLE_EQ(ns(layers.host_deviation.value()), 0);

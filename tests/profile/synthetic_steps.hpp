@@ -1,4 +1,4 @@
-// A trace of the size of a training step of the model `xl`, with names that ran on a GPU and times like theirs.
+// Makes a trace as large as the trace of a training step of the model `xl`, with real names and realistic times.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace tbench::profile {
 
-/// Names of kernels, with template arguments and parameters.
+/// Returns names of kernels, with template arguments and parameters.
 inline std::vector<std::string> real_kernel_names() {
   std::ifstream file{TBENCH_PROFILE_DATA "/kernel_names.json"};
   std::vector<std::string> names;
@@ -24,10 +24,10 @@ inline std::vector<std::string> real_kernel_names() {
   return names;
 }
 
-/// Launches and kernels whose times are drawn from a seeded generator: calls of 2 to 7 us, kernels of 2 to 200 us.
+/// Makes launches and kernels with times from a seeded generator: calls take 2 to 7 us, and kernels 2 to 200 us.
 class SyntheticSteps {
  public:
-  /// 48 layers of 70 operations forward and 130 backward, and 400 of the optimizer: 10,000 per step.
+  /// Each step has 10,000 operations: 48 layers with 70 forward and 130 backward, and 400 of the optimizer.
   [[nodiscard]] static Trace make(int steps) {
     SyntheticSteps synthetic;
     for (int step = 0; step < steps; ++step) synthetic.add_step();

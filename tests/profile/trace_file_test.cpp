@@ -31,7 +31,7 @@ std::string text_of(const Trace& trace, const TraceFacts& facts = {}) {
 }
 json json_of(const Trace& trace, const TraceFacts& facts = {}) { return json::parse(text_of(trace, facts)); }
 
-/// Written and read.
+/// Writes the trace and reads it again.
 TraceFile again(const Trace& trace, const TraceFacts& facts = {}) {
   const support::TemporaryFolder folder;
   write_trace_file(folder.file(kTraceFileName), trace, facts);
@@ -52,7 +52,8 @@ std::string error_of(const std::string& content, const std::string& name = "a.js
   return "no error";
 }
 
-/// Anything that a tracer could see: several processes, devices, streams and threads, events that cut into one another.
+/// Returns a trace with everything that a tracer can see: several processes, devices, streams and threads, and events
+/// that overlap partially.
 Trace random_trace(unsigned seed) {
   std::mt19937 random{seed};
   const auto below = [&](unsigned limit) { return static_cast<std::uint32_t>(random() % limit); };
@@ -166,15 +167,14 @@ TEST(TraceFile, HasWhatViewersShow) {
   EXPECT_EQ(events.at("cudaMemcpyAsync").at("bind_id"), events.at("Memcpy HtoD").at("bind_id"));
 }
 
-/// Nanoseconds of an event, whose microseconds have three digits behind the point.
+/// Returns the interval of an event in nanoseconds. The event has microseconds with three decimals.
 std::pair<std::int64_t, std::int64_t> interval_of(const json& event) {
   const auto begin = std::llround(event.at("ts").get<double>() * 1000);
   return {begin, begin + std::llround(event.at("dur").get<double>() * 1000)};
 }
 
-/// Checks what a viewer needs: every track named before its first event, events of a track in order and nested, the
-/// events of a stream apart from one another, every flow with one begin and at least one end, and no end before the
-/// begin.
+/// Checks what a viewer needs. Every track has a name before its first event. Events of a track are ordered and nested.
+/// Events of a stream do not overlap. Every flow has one begin and at least one end, and no end comes before the begin.
 void expect_sound(const json& file) {
   std::set<std::pair<int, int>> named;
   std::set<std::pair<int, int>> streams;
@@ -222,7 +222,7 @@ TEST(TraceFile, HasTracksThatNestAndFlowsThatEnd) {
   expect_sound(json_of(Trace{}));
   expect_sound(json_of(SyntheticSteps::make(1)));
   for (unsigned seed = 0; seed < 8; ++seed) expect_sound(json_of(random_trace(seed)));
-  // A launch that seems to begin after its kernel, and a kernel that no call launched, have no flow.
+  // A launch that seems to begin after its kernel has no flow, nor has a kernel that no call launched.
   const std::string without_flow = text_of(TraceWriter{}.call(9, 12, 1).kernel(8, 11, 1).kernel(12, 13, 2).take());
   EXPECT_THAT(without_flow, testing::Not(HasSubstr("flow")));
 }
@@ -257,7 +257,7 @@ TEST(TraceFile, OfAnotherProgramIsRefused) {
   EXPECT_THAT(error_of(newer.dump()), HasSubstr("tbench.schema_version: is 2; this program reads 1"));
 }
 
-/// Returns the error for the trace with one more event, a range on thread 0's track with `field` as it is given.
+/// Returns the error for the trace with an additional event: a range on thread 0's track in which `field` is `value`.
 std::string error_of_event(const std::string& field, const json& value) {
   json file = json_of(one_step());
   json& events = file.at("traceEvents");

@@ -1,4 +1,4 @@
-// Traces written down event by event.
+// Makes traces event by event.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace tbench::profile {
 
-/// Names are entered as they come; thread 0 is of process 0, thread 1 too.
+/// Adds names as they occur. Threads 0 and 1 belong to process 0.
 class TraceWriter {
  public:
   TraceWriter() { trace_.threads = {{.process = 0, .id = 100}, {.process = 0, .id = 101}}; }
@@ -105,7 +105,7 @@ inline Trace one_step() {
       .take();
 }
 
-/// A layer's forward, in ns; call N launches kernel N, all of them in time.
+/// Forward of one layer, in ns. Call N launches kernel N, and every launch is in time.
 ///
 /// Host, thread 0:
 ///   FORWARD 0..200 { layer.0 10..150 { norm 12..18, attention 20..100 { .qkv 22..30, .scores 32..50, .softmax 52..60,
@@ -156,7 +156,7 @@ inline Trace one_layer() {
       .take();
 }
 
-/// Returns the trace with microseconds for nanoseconds.
+/// Returns the trace with microseconds in place of nanoseconds.
 inline Trace in_microseconds(Trace trace) {
   const auto scale = [](auto& events) {
     for (auto& event : events) {

@@ -44,7 +44,8 @@ TEST(OperationLanes, OfAStreamThatDoesOneThingAtATimeAreOne) {
 }
 
 TEST(OperationLanes, OfKernelsThatOverlapAreApart) {
-  // The second begins before the first has ended; so does one inside of another, which no track may nest.
+  // The second operation begins before the first has ended, and another one lies inside the third. A track may not nest
+  // operations.
   const Trace trace =
       TraceWriter{}.kernel(0, 10, 1).kernel(8, 20, 2).kernel(10, 15, 3).kernel(11, 12, 4).kernel(20, 30, 5).take();
   EXPECT_THAT(operation_lanes(trace), ElementsAre(0, 1, 0, 2, 0));

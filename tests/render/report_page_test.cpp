@@ -200,7 +200,7 @@ TEST(PivotTable, MarksWhatWasNeverSteadyAndWhatHasAWideIntervalButNoMemory) {
                               support::timed_record(support::model_id("forward", "flash"), Seconds{3e-3})};
   records[0].timing->warm_up.steady = false;
   records[1].timing->relative_half_width = 0.021;
-  records[2].timing->host_bound = true;  // of a processor, which is its own host
+  records[2].timing->host_bound = true;  // on a CPU, which is its own host
   for (Record& record : records) {
     record.memory.emplace();
     record.memory->allocated_peak = std::int64_t{1} << 30;

@@ -28,7 +28,7 @@ TEST(ShortNames, LeaveOutWhatAllCasesOfAFamilyShare) {
   const ShortNames names{kCases};
   EXPECT_EQ(names(kCases[0]), "Model small forward");
   EXPECT_EQ(names(kCases[2]), "Model xl train_step");
-  EXPECT_EQ(names(kCases[3]), "Kernel add warm");  // alone, it shares nothing with anybody
+  EXPECT_EQ(names(kCases[3]), "Kernel add warm");  // a single case has no common parts to leave out
   EXPECT_THAT(names.legend(), ElementsAre("Model size pass; all ctx:512", "Kernel op l2"));
   EXPECT_EQ(names.width(), std::string{"Model xl train_step"}.size());
 }
@@ -55,7 +55,7 @@ TEST(ShortNames, OfAnotherFamilyAreWhole) {
 
 Record sharp() {
   Record record = support::burst_record(support::model_id("forward", "flash"), Seconds{25e-6});
-  record.work->bytes = 85'000'000;  // of 4.25e12 a second: 80 %
+  record.work->bytes = 85'000'000;  // at 4.25e12 bytes per second: 80 %
   record.timing->warm_up.steady = true;
   return record;
 }
@@ -93,7 +93,7 @@ TEST(Findings, OfAFailureNameTheCommandThatRunsItAlone) {
   EXPECT_THAT(findings_of({}, "a.json"), IsEmpty());
 }
 
-/// Rows of a run as a terminal of so many columns has them.
+/// Returns the rows of a run on a terminal with `width` columns.
 std::vector<std::string> rows_in(std::size_t width, const std::vector<Record>& records) {
   std::vector<CaseId> cases;
   for (const Record& record : records) cases.push_back(record.id);

@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Summary, ShowsTheNumbersOfATimedCase) {
-  // 2048 tokens / 25.312 ms = 80,910.2 /s; 1.5 TFLOP / 25.312 ms = 59.26 TFLOP/s, 3 GiB; 1.4 of them over 989.4: 5.6 %.
+  // 2048 tokens / 25.312 ms = 80,910.2 /s; 1.5 TFLOP / 25.312 ms = 59.26 TFLOP/s; 3 GiB; MFU from 1.4 TFLOP over 989.4:
+  // 5.6 %.
   EXPECT_THAT(summary_cells(support::full_record()),
               ElementsAre("ok", "25.31", "0.23", "80,910", "59.26", "5.6", "3.000", "9"));
 }
@@ -116,7 +117,7 @@ TEST(ConsoleTable, SaysWhatIsAboveItsCeiling) {
     record.ceiling_per_second = 4e12;
     return support::printed([&](std::FILE* out) { ConsoleTable{out, {.name_width = 4, .colour = false}}.row(record); });
   };
-  // 101 million bytes in 25 us: 4.04e12 a second, 1.01 times the ceiling, which still passes.
+  // 101 million bytes in 25 us are 4.04e12 per second, 1.01 times the ceiling, which is still accepted.
   EXPECT_THAT(row(101'000'000, 25), testing::EndsWith("  3\n"));
   EXPECT_THAT(row(103'000'000, 25),
               testing::EndsWith("  3  1.03 of its ceiling: the formula or the timing is wrong\n"));

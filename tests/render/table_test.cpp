@@ -56,7 +56,7 @@ TEST(Table, MarkdownHasAlignmentAndEscapes) {
             "| two lines |  |\n");
 }
 
-/// A row with text that each format escapes, and one whose number is missing: footnote 2.
+/// Returns a table of two rows: one has text that each format escapes, and one has footnote 2 in place of its number.
 Table with_footnote() {
   Table table{{{"case", Align::kLeft}, {"r²", Align::kRight}}};
   table.add_row({"a_b & <c>, \"d\"", "0.99"});

@@ -1,4 +1,4 @@
-// Every committed results file, of all schema versions, keeps the rules of record_rules.hpp.
+// Tests that every committed results file, of all schema versions, follows the rules of record_rules.hpp.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files that lie beside results and are none.
+/// Files next to results that are not results.
 const std::set<std::string> kOthers{"ncu.json.gz", "pytorch.json.gz", "pytorch_eager.json.gz", "aa_verdict.json.gz"};
 
 TEST(CommittedRecords, BreakNoRule) {

@@ -78,7 +78,7 @@ TEST(SelfComparison, IsReadCaseByCase) {
               HasSubstr("aa_check.py"));
 }
 
-/// A folder with one results file, one other file, and a manifest that lists them.
+/// Makes a folder with one results file, one other file, and a manifest that lists both.
 class ManifestTest : public testing::Test {
  protected:
   ManifestTest() {

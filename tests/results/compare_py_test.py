@@ -1,4 +1,4 @@
-"""Google Benchmark's own compare.py reads our files and passes over the cases that have no time.
+"""Tests that Google Benchmark's own compare.py reads our files and skips the cases that have no time.
 
 Usage: compare_py_test.py WRITE_RESULTS COMPARE_PY. Exit status 77: what it needs is not installed.
 """
@@ -31,7 +31,7 @@ AGGREGATES = ("mean", "median", "stddev", "cv")
 
 
 def compare(compare_py, folder, *arguments):
-    """Runs compare.py in this process, which loads SciPy once; returns what it reports, by name."""
+    """Runs compare.py in this process, which then loads SciPy only once. Returns {name: report}."""
     dump = os.path.join(folder, "dump.json")
     sys.argv = [compare_py, "--no-color", "-d", dump, *arguments]
     printed = io.StringIO()
@@ -54,7 +54,7 @@ def check(report, name_of, description):
     for case, repetitions in COMPARABLE.items():
         measurements = report[name_of(case)]["measurements"]
         assert len(measurements) == repetitions, f"{description}: {case} has {len(measurements)} measurements"
-    # b takes twice a's time: a change of +1.
+    # Side b takes twice as long as side a: a change of +1.
     for case in ("time_time", "times_times"):
         for measurement in report[name_of(case)]["measurements"]:
             assert abs(measurement["time"] - 1) < 1e-9, f"{description}: {case}: {measurement}"
@@ -71,7 +71,7 @@ def check_files(compare_py, folder):
         same = "Pair/case:{}/[impl:eager vs. impl:eager]".format
         report = compare(compare_py, folder, *flags, "benchmarksfiltered", a, "impl:eager", b, "impl:eager")
         check(report, same, f"benchmarksfiltered {flags}")
-    # The U test ran where there were repetitions.
+    # The U test runs if there are repetitions.
     assert compare(compare_py, folder, "benchmarks", a, b)[eager("times_times")]["utest"]
 
 
@@ -90,7 +90,7 @@ def main():
         import scipy  # noqa: F401
     except ImportError:
         return skipped("compare.py needs SciPy (pip install scipy)")
-    sys.path.insert(0, os.path.dirname(compare_py))  # where its own package gbench is
+    sys.path.insert(0, os.path.dirname(compare_py))  # its own package gbench is there
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([write_results, "compare", folder], check=True)
         check_files(compare_py, folder)

@@ -36,7 +36,7 @@ TEST(CorrectableError, IsAUsageErrorWithACommand) {
 
 using Texts = std::vector<std::string>;
 
-/// The words as a shell reads them, a line each.
+/// Returns the words that a shell reads, one per line.
 std::string read_by_shell(const std::string& command_line) {
   return support::run_child({"/bin/sh", "-c", "printf '%s\\n' " + command_line}).out;
 }
@@ -104,7 +104,7 @@ TEST(RunFlags, MakeCommands) {
   EXPECT_EQ(limits_command("a b.json", "a"), "tbench report --limits 'a b.json' '--filter=^a$'");
   EXPECT_EQ(isolate_command("transformer_bench", run, Texts{"a", "b"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^(a|b)$' --tb_isolate=case");
-  // A flag given twice would be refused.
+  // A flag that is given twice would be refused.
   EXPECT_EQ(isolate_command("transformer_bench", {.of_all = "--tb_isolate=none --tb_suite=full"}, Texts{"a"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^a$' --tb_isolate=case");
 }

@@ -58,22 +58,22 @@ TEST(Durations, ACaseWithoutARowTakesItsNearestNeighboursMedian) {
   };
   const CaseId asked = model("forward", "bf16");
   std::string rows = row(CaseId{"Gemm", {{"m", "64"}}}, "1000");
-  EXPECT_EQ(estimate(rows, asked), 1000);  // the table's
+  EXPECT_EQ(estimate(rows, asked), 1000);  // from the whole table
   rows += row(model("train_step", "fp32", "128"), "50") + row(model("train_step", "fp32", "256"), "70");
-  EXPECT_EQ(estimate(rows, asked), 60);  // the family's
+  EXPECT_EQ(estimate(rows, asked), 60);  // from the family
   rows += row(CaseId{"Model",
                      {{"ctx", "512"}, {"pass", "forward"}, {"precision", "bf16"}, {"impl", "sdpa"}, {"exec", "graph"}}},
               "40");
-  EXPECT_EQ(estimate(rows, asked), 40);  // of another key, which the case has not
+  EXPECT_EQ(estimate(rows, asked), 40);  // a row with a key that the case does not have
   rows += row(model("forward", "bf16", "512", "flash"), "4");
-  EXPECT_EQ(estimate(rows, asked), 4);  // impl
+  EXPECT_EQ(estimate(rows, asked), 4);  // the row differs only in impl
   rows += row(model("forward", "bf16", "256"), "3");
-  EXPECT_EQ(estimate(rows, asked), 3);  // ctx
+  EXPECT_EQ(estimate(rows, asked), 3);  // the row differs only in ctx
   rows += row(model("backward", "bf16"), "2");
-  EXPECT_EQ(estimate(rows, asked), 2);  // pass
+  EXPECT_EQ(estimate(rows, asked), 2);  // the row differs only in pass
   rows +=
       row(model("forward", "fp32"), "1") + row(model("forward", "tf32"), "0.5") + row(model("forward", "fp16"), "8");
-  EXPECT_EQ(estimate(rows, asked), 1);  // precision
+  EXPECT_EQ(estimate(rows, asked), 1);  // the row differs only in precision
 }
 
 TEST(Durations, NeighboursWithoutATimeDoNotCount) {

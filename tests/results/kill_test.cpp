@@ -1,4 +1,4 @@
-// A run killed at any moment loses nothing that it had finished, and resume completes it.
+// Tests that a run that is killed at any moment loses no finished record, and that resuming completes it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::vector<std::string> command(const std::string& path, const char* how) {
   return {TBENCH_SERIES_WRITER, path, std::to_string(kRecords), how};
 }
 
-/// Every record is as it was written, and every name that was printed is among them.
+/// Expects every record to be as it was written, and every printed name to be among the records.
 void expect_nothing_lost(const std::string& path, const std::string& printed) {
   std::vector<std::string> finished = split(printed, '\n');
   finished.pop_back();
@@ -59,7 +59,7 @@ void expect_complete(const support::TemporaryFolder& folder, const std::string& 
 
 class RandomMoments {
  public:
-  /// Two of these leave half of the records to do: the run is then still at work.
+  /// After two such moments, half of the records remain, so the run is not yet finished.
   support::KillMoment next() {
     return {.lines = static_cast<std::size_t>(lines_(random_)), .delay = microseconds{delay_us_(random_)}};
   }
@@ -79,7 +79,7 @@ TEST(KilledRun, LosesNothingAndIsCompletedByResume) {
     support::ChildResult killed = support::run_child(command(path, "fresh"), moments.next());
     kills += killed.exit_status == kKilled ? 1 : 0;
     expect_nothing_lost(path, killed.out);
-    // A resumed run may be killed too.
+    // A resumed run may also be killed.
     killed = support::run_child(command(path, "resume"), moments.next());
     kills += killed.exit_status == kKilled ? 1 : 0;
     expect_nothing_lost(path, killed.out);

@@ -65,7 +65,7 @@ TEST(OldRecords, HaveTheOptimizerOfTheirImplementation) {
   EXPECT_EQ(optimizer_of("Model/pass:forward_backward/precision:bf16/impl:eager"), "");
 }
 
-/// A wall time of 1.25 medians made 1.9 GHz 2.4.
+/// A wall time of 1.25 medians turned a clock of 1.9 GHz into 2.4 GHz.
 TEST(OldRecords, ForgetARateAtAClockThatTheGpuCannotHave) {
   ResultFile file = file_of("Model/precision:bf16");
   Record& record = file.records.front();
@@ -80,7 +80,7 @@ TEST(OldRecords, ForgetARateAtAClockThatTheGpuCannotHave) {
   EXPECT_TRUE(record.boost_peak.has_value());
 }
 
-/// The `mfu` of a file of version 8 is the share of the peak at the measured clock.
+/// In a file of version 8, `mfu` is the share of the peak at the measured clock.
 TEST(OldRecords, AreCompletedWhenTheirFileIsRead) {
   ResultFile file = file_of("Model/precision:bf16");
   Json json = result_file_to_json(file);

@@ -1,4 +1,5 @@
-// Records and environments survive the way to JSON and back, and nothing wrong passes either way.
+// Tests that records and environments survive the conversion to JSON and back, and that invalid ones are refused both
+// ways.
 #include "tbench/results/record_json.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Through text, as a file does it.
+/// Converts the record to text and back, as a file does.
 Record round_trip(const Record& record) {
   return record_from_json(Json::parse(record_to_json(record).dump()), "record");
 }
@@ -82,7 +83,7 @@ TEST(RecordJson, BurstsSurviveAndTellHowTheyWereTaken) {
   EXPECT_FALSE(timing.contains("wall_s") || timing.contains("drain_s"));
   record.timing->l2 = L2State::kWarm;
   EXPECT_EQ(round_trip(record), record);
-  record.timing->l2.reset();  // on a CPU
+  record.timing->l2.reset();  // as on a CPU
   EXPECT_EQ(round_trip(record), record);
 }
 

@@ -1,4 +1,4 @@
-// Every rule: a good record, entry or file that breaks it in one place is refused by the readers, which name the rule.
+// Tests every rule: readers refuse a good record, entry or file that breaks it in one place, and name the rule.
 #include "tbench/results/record_rules.hpp"
 
 #include <fmt/format.h>
@@ -120,14 +120,14 @@ TEST(RecordRules, RoundingBreaksNone) {
   Record record = support::full_record();
   record.timing->median = record.timing->median * (1 + 1e-10);
   EXPECT_FALSE(broken_rule(record).has_value());
-  // Samples that are all the same: what is left of their differences is rounding alone.
+  // If all samples are equal, their differences are only rounding errors.
   support::set_samples(*record.timing, std::vector<double>(30, 0.1));
   record.timing->standard_deviation = Seconds{3e-17};
   record.timing->relative_iqr = 1e-16;
   EXPECT_FALSE(broken_rule(record).has_value());
 }
 
-/// Returns the refusal of read_result_file() for the golden file, spoilt.
+/// Returns the message with which read_result_file() refuses the spoilt golden file.
 std::string refusal(const std::function<void(Json&)>& spoil) {
   const support::TemporaryFolder folder;
   Json json = result_file_to_json(support::golden_file());
@@ -170,7 +170,7 @@ TEST(RecordRules, AnEntryThatBreaksOneIsRefused) {
 }
 
 TEST(RecordRules, AFileHasARunAndItsSamplesOnce) {
-  // Entries 2 and 3 are the repetitions of one case, 0 has nine different samples.
+  // Entries 2 and 3 are repetitions of one case. Entry 0 has nine different samples.
   EXPECT_THAT(refusal([](Json& e) { e.push_back(e[3]); }),
               AllOf(HasSubstr("benchmarks[10]: Model/"), HasSubstr("breaks the rule 'once': repetition 1 is at "),
                     HasSubstr("benchmarks[3], too")));
@@ -203,8 +203,8 @@ TEST(RecordRules, NestingIsRefusedBeforeItIsParsed) {
 
 TEST(RecordRules, TenThousandRecordsAreCheckedInAQuarterOfASecond) {
   constexpr int kRecords = 10'000;
-  constexpr double kLimit = 0.25;     // of processor time; 0.04 to 0.06 s are usual
-  constexpr double kSanitizers = 10;  // so many times slower are they at most
+  constexpr double kLimit = 0.25;     // seconds of processor time; 0.04 to 0.06 s are usual
+  constexpr double kSanitizers = 10;  // sanitizers are at most this many times slower
   Record record = support::full_record();
   std::vector<double> samples;
   std::mt19937_64 random{3};
@@ -218,7 +218,7 @@ TEST(RecordRules, TenThousandRecordsAreCheckedInAQuarterOfASecond) {
   for (int i = 0; i < kRecords; ++i) {
     record.repetition_index = i;
     check_entry(entry, record, "benchmarks[0]");
-    Record other = record;  // no copy of what was added before
+    Record other = record;  // not a copy of one that was added before
     other.timing->samples_s.front() += 1e-9 * i;
     runs.add(other, "benchmarks[0]");
   }

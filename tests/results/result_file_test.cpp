@@ -1,4 +1,4 @@
-// Every way in which a results file can be unreadable has a message that names file, problem and remedy.
+// Tests that the message for every kind of unreadable results file names the file, the problem and a hint.
 #include "tbench/results/result_file.hpp"
 
 #include <gmock/gmock.h>

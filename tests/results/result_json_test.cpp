@@ -1,4 +1,4 @@
-// The layout of a results file: golden, and field by field where Google Benchmark's readers depend on it.
+// Tests the layout of a results file: as a whole, and field by field if Google Benchmark's readers depend on it.
 #include "tbench/results/result_json.hpp"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ std::string read_error(const Json& json) {
 }
 
 TEST(ResultJson, IsTheGoldenFileByteForByte) {
-  // After a wanted change: report_write_results golden tests/data/results_golden.json, and read the difference.
+  // After an intended change, run report_write_results golden tests/data/results_golden.json and review the difference.
   EXPECT_EQ(pretty(result_file_to_json(support::golden_file())),
             read_whole_file(TBENCH_TEST_DATA "/results_golden.json"));
 }
@@ -41,7 +41,7 @@ TEST(ResultJson, TheGoldenFileReadsBack) {
 ResultFile without_fields_of_version_7(ResultFile file) {
   for (Record& record : file.records) {
     if (record.trace) {
-      record.trace->sm_clock_counted.reset();  // nor this one before version 9
+      record.trace->sm_clock_counted.reset();  // this field came with version 9
       record.trace->ranges.clear();
       record.trace->parts.clear();
       record.trace->attention.clear();
@@ -57,18 +57,18 @@ ResultFile without_fields_of_version_7(ResultFile file) {
 
 TEST(ResultJson, ReadsTheVersionsBeforeThisOne) {
   ResultFile file = support::golden_file();
-  file.records.pop_back();  // there were no bursts in version 1
+  file.records.pop_back();  // version 1 had no bursts
   for (Record& record : file.records) {
-    if (record.work) record.work->min_flop.reset();  // nor was there one before version 4
+    if (record.work) record.work->min_flop.reset();  // this field came with version 4
   }
-  for (Record& record : file.records) {  // nor these before version 6
+  for (Record& record : file.records) {  // these fields came with version 6
     if (record.memory) record.memory->requested_peak.reset();
     if (record.device) record.device->clock_source.reset();
-    if (record.device) record.device->sm_clock_counted.reset();  // nor this one before version 8
+    if (record.device) record.device->sm_clock_counted.reset();  // this field came with version 8
   }
   Json json = result_file_to_json(without_fields_of_version_7(file));
   json["context"]["tbench"]["schema_version"] = 6;
-  // The fields that came with version 9 are made again from the names.
+  // The reader derives the fields that came with version 9 from the names.
   EXPECT_EQ(json["benchmarks"][0]["tbench"].erase("boost_peak_flop_per_s"), 1U);
   EXPECT_EQ(json["benchmarks"][0]["tbench"]["work"].erase("optimizer"), 1U);
   for (Json& entry : json["benchmarks"]) {
@@ -82,7 +82,7 @@ TEST(ResultJson, ReadsTheVersionsBeforeThisOne) {
     }
   }
   EXPECT_EQ(result_file_from_json(json), without_fields_of_version_7(file));
-  for (Record& record : file.records) record.trace.reset();  // nor this one before version 5
+  for (Record& record : file.records) record.trace.reset();  // this field came with version 5
   json = result_file_to_json(file);
   json["context"]["tbench"]["schema_version"] = 4;
   EXPECT_EQ(result_file_from_json(json), file);
@@ -176,7 +176,7 @@ TEST(ResultJson, IndexesNumberFamiliesAndCases) {
 
 TEST(ResultJson, RepetitionsHaveAggregates) {
   const Json entries = result_file_to_json(support::golden_file()).at("benchmarks");
-  // Medians 8 ms and 16 ms: mean 12, median 12, stddev |16 - 8| / sqrt(2), cv stddev / 12.
+  // The medians are 8 ms and 16 ms: mean 12, median 12, stddev |16 - 8| / sqrt(2), cv stddev / 12.
   const double deviation = 8 / std::sqrt(2.0);
   struct Expected {
     const char* name;

@@ -1,4 +1,4 @@
-// The files on the disk at every moment of a run, and how a run is resumed.
+// Tests the files on the disk at every moment of a run, and how a run is resumed.
 #include "tbench/results/result_writer.hpp"
 
 #include <gmock/gmock.h>
@@ -56,7 +56,7 @@ std::string usage_error(Call call) {
 
 class ResultWriterTest : public testing::Test {
  protected:
-  /// Leaves file and journal as a killed run does whose first record alone is in the file.
+  /// Leaves file and journal as a killed run does if only the first record is in the file.
   void leave_killed_run(std::int64_t records) {
     const std::string elsewhere = folder_.file("elsewhere.json");
     ResultWriter writer{elsewhere, empty_run(), 1h};
@@ -189,7 +189,7 @@ TEST_F(ResultWriterTest, ThereIsNothingToResumeWithoutFiles) { EXPECT_EQ(load_fo
 TEST_F(ResultWriterTest, AJournalAloneIsEnoughToResume) {
   leave_killed_run(4);
   fs::remove(path_);
-  // The first record went into the file before there was a journal.
+  // The first record was written to the file before there was a journal.
   EXPECT_THAT(load_for_resume(path_)->records,
               ElementsAre(support::numbered_record(1), support::numbered_record(2), support::numbered_record(3)));
   EXPECT_EQ(load_for_resume(path_)->environment, support::golden_file().environment);
@@ -345,7 +345,7 @@ TEST_F(ResultWriterTest, AFullDiskIsSaidOnceAndLosesNothing) {
   EXPECT_THAT(folder_.names(), ElementsAre("results.json", "results.json.journal"));
 }
 
-/// Permissions do not bind root, who is the user `nobody`, owner of `paths`, as long as this lives.
+/// Permissions do not restrict root. While this object lives, root acts as the user `nobody`, who owns `paths`.
 class OrdinaryUser {
  public:
   explicit OrdinaryUser(const std::vector<std::string>& paths) {

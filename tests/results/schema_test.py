@@ -1,4 +1,4 @@
-"""Our files are valid by bench/results.schema.json, and spoilt ones are not.
+"""Tests that our files are valid by bench/results.schema.json, and that spoilt ones are not.
 
 Usage: schema_test.py SCHEMA WRITE_RESULTS GOLDEN. Exit status 77: jsonschema is not installed.
 """
@@ -22,8 +22,8 @@ def load(path):
         return json.load(file, parse_constant=lambda name: sys.exit(f"{path}: {name} is no JSON"))
 
 
-# In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean, the last
-# is a burst.
+# In the golden file, entry 0 has everything, entry 1 failed, entries 2 and 3 are repetitions, entry 4 is their mean,
+# and the last entry is a burst.
 SPOILERS = {
     "another version": with_value(10, "context", "tbench", "schema_version"),
     "a negative least_flop": with_value(-1, "benchmarks", 0, "tbench", "work", "least_flop"),

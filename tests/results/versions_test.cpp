@@ -1,4 +1,4 @@
-// Three records of each version of the schema of which there are files: tests/data/versions.
+// Tests three records of each schema version that has files: tests/data/versions.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace {
 
 struct Version {
   int number;
-  /// `mfu` of each record, as its file has it; 0: none.
+  /// The `mfu` of each record in its file; 0 if absent.
   std::vector<double> shares;
 };
 

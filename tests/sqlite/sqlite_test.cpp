@@ -1,4 +1,4 @@
-// Files that somebody else wrote: their schema runs nothing, and their queries end.
+// Tests files from other programs: their schema runs nothing, and their queries end.
 #include "tbench/sqlite/sqlite.hpp"
 
 #include <gmock/gmock.h>
@@ -16,13 +16,13 @@ namespace {
 
 using Mode = Connection::Mode;
 
-/// Numbers without an end.
+/// A query that counts without end.
 constexpr const char* kEndless =
     "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
 class SqliteFile : public testing::Test {
  protected:
-  /// A new file with these statements' tables.
+  /// Writes a new file with the tables of these statements.
   Connection written(const std::string& sql) const {
     Connection connection{path_, Mode::kWrite, Seconds{0}};
     connection.execute(sql);

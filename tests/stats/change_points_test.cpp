@@ -1,4 +1,4 @@
-// Levels that are known.
+// Tests change points with known levels.
 #include "tbench/stats/change_points.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using Values = std::vector<double>;
 
 constexpr double kNoise = 0.003;
 
-/// So many values of each level, in turn.
+/// Returns the given number of values at each level, one level after the other.
 Values levels(std::mt19937_64& random, const std::vector<std::pair<int, double>>& segments, double noise = kNoise) {
   std::normal_distribution<double> normal{0, noise};
   Values values;
@@ -57,7 +57,7 @@ TEST(ChangePoints, NoneInNoiseOfAnyShape) {
     }
     found += find_change_points(values, {}).empty() ? 0 : 1;
   }
-  // p <= 0.001 in each test; a few tests a series
+  // Each test has p <= 0.001, and a series needs a few tests.
   EXPECT_LE(found, 2);
 }
 

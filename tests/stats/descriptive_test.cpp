@@ -1,4 +1,4 @@
-// Statistics against closed forms and sums done by hand; where a value comes from NumPy, the call stands next to it.
+// Compares statistics with closed forms and sums done by hand. For values from NumPy, the comment has the call.
 #include "tbench/stats/descriptive.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(Mean, OfOneToN) {
 }
 
 TEST(StandardDeviation, DividesByOneLess) {
-  // The variance of 1..n with n - 1 is n (n + 1) / 12.
+  // With the divisor n - 1, the variance of 1..n is n (n + 1) / 12.
   EXPECT_DOUBLE_EQ(*standard_deviation(one_to(10)), std::sqrt(10.0 * 11.0 / 12.0));
   EXPECT_DOUBLE_EQ(*standard_deviation(kSeven), 3.3597760696354806);  // numpy.std(..., ddof=1)
   EXPECT_EQ(standard_deviation(std::vector{2.0, 2.0}), 0.0);
@@ -75,7 +75,7 @@ TEST(StandardDeviation, DividesByOneLess) {
 }
 
 TEST(StandardDeviation, KeepsItsDigitsFarFromZero) {
-  // The sums of squares of these differ in the 16th digit: 1e9 + {4, 7, 13, 16} has the variance of {4, 7, 13, 16}, 30.
+  // The sums of squares differ in the 16th digit. 1e9 + {4, 7, 13, 16} has the same variance as {4, 7, 13, 16}: 30.
   EXPECT_DOUBLE_EQ(*standard_deviation(std::vector{1e9 + 4, 1e9 + 7, 1e9 + 13, 1e9 + 16}), std::sqrt(30.0));
 }
 
@@ -134,7 +134,8 @@ TEST(IsSteady, LooksAtTheLastTenAlone) {
 }
 
 TEST(IsSteady, AllowsOnePercentOfSpread) {
-  // Alternating 100 - d and 100 + d: q90 - q10 = 2 d, the median 100, and both halves nearly alike.
+  // The values alternate between 100 - d and 100 + d: q90 - q10 = 2 d, the median is 100, and the halves are nearly
+  // equal.
   const auto alternating = [](double d) {
     std::vector<double> samples;
     for (int i = 0; i < 10; ++i) {
@@ -142,9 +143,9 @@ TEST(IsSteady, AllowsOnePercentOfSpread) {
     }
     return samples;
   };
-  EXPECT_TRUE(is_steady(alternating(0.24)));   // 0.48 % of spread, halves' medians 0.48 % apart
+  EXPECT_TRUE(is_steady(alternating(0.24)));   // a spread of 0.48 %, and the halves' medians differ by 0.48 %
   EXPECT_FALSE(is_steady(alternating(0.51)));  // 1.02 %
-  // Halves alike; positions 0.9 and 8.1 of the ten sorted ones lie among the four lowest and the four highest.
+  // The halves are equal. Positions 0.9 and 8.1 of the ten sorted values are among the four lowest and four highest.
   const std::vector<double> half_narrow{99.5, 99.5, 100.0, 100.4, 100.4};  // 100.4 - 99.5 = 0.9 %
   const std::vector<double> half_wide{99.4, 99.4, 100.0, 100.5, 100.5};    // 100.5 - 99.4 = 1.1 %
   EXPECT_TRUE(is_steady(concatenated({half_narrow, half_narrow})));

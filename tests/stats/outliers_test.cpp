@@ -30,9 +30,10 @@ TEST(Outliers, OneIsFoundAndMeasuredAgainstTheOthers) {
   const std::vector<double> values{0.004, -0.004, 0.03, 0.002, -0.002};
   EXPECT_THAT(found(values), ElementsAre(2U));
   const OutlierSearch search = find_outliers(values, kLevel, kKnown).value();
-  EXPECT_NEAR(search.deviations[2].difference, 0.03, 1e-12);               // from 0, the mean of the other four
-  EXPECT_NEAR(search.deviations[0].difference, 0.004 + 0.004 / 3, 1e-12);  // the outlier does not count
-  // Four values: s^2 = 40e-6 / 3, with 3 degrees of freedom; known: 25e-6 with 50. s~^2 = (50 * 25 + 40) e-6 / 53.
+  EXPECT_NEAR(search.deviations[2].difference, 0.03, 1e-12);               // relative to 0, the mean of the other four
+  EXPECT_NEAR(search.deviations[0].difference, 0.004 + 0.004 / 3, 1e-12);  // the outlier is left out
+  // The four values have s^2 = 40e-6 / 3 with 3 degrees of freedom; 25e-6 with 50 is known. s~^2 = (50 * 25 + 40) e-6 /
+  // 53.
   EXPECT_NEAR(search.standard_deviation, std::sqrt(1290e-6 / 53), 1e-12);
   EXPECT_DOUBLE_EQ(search.degrees_of_freedom, 53);
   EXPECT_NEAR(search.deviations[2].score, 0.03 / (search.standard_deviation * std::sqrt(1.25)), 1e-9);

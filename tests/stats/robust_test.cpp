@@ -1,4 +1,4 @@
-// Against sums by hand, and against SciPy 1.15's values written as literals.
+// Compares robust statistics with sums by hand, and with SciPy 1.15's values written as literals.
 #include "tbench/stats/robust.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using Values = std::vector<double>;
 
 TEST(RobustScore, OddValuesDoNotMoveIt) {
-  // Median 3; deviations 2, 1, 0, 1, 97, their median 1.
+  // The median is 3. The deviations are 2, 1, 0, 1, 97, and their median is 1.
   EXPECT_DOUBLE_EQ(robust_scale(Values{1, 2, 3, 4, 100}), 1.4826);
   const RobustScore score = robust_score(8, Values{1, 2, 3, 4, 100}, 0.1);
   EXPECT_DOUBLE_EQ(score.centre, 3);
@@ -33,7 +33,7 @@ TEST(RobustScore, RefusesNonsense) {
 }
 
 TEST(PredictionHalfWidth, IsStudentsAboutTheMedian) {
-  // Median 2; squares 1 + 0 + 9 over 2; scipy.stats.t.isf(0.005, 2) = 9.92484320091807.
+  // The median is 2, and the squares are 1 + 0 + 9 over 2. scipy.stats.t.isf(0.005, 2) = 9.92484320091807.
   EXPECT_NEAR(prediction_half_width(Values{1, 2, 5}, 0.01), 9.92484320091807 * std::sqrt(5 * (1 + 1.57 / 3)), 1e-9);
   EXPECT_THROW(static_cast<void>(prediction_half_width(Values{1}, 0.01)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(prediction_half_width(Values{1, 2}, 0)), std::invalid_argument);
@@ -74,7 +74,7 @@ TEST(SharePValue, IsTheTailOfTheHypergeometricDistribution) {
 }
 
 TEST(Holm, MultipliesByTheNumberThatIsLeft) {
-  // 0.01 x 4; 0.02 x 3; 0.03 x 2 is below the one before and becomes it; 0.5 x 1.
+  // The products are 0.01 x 4, 0.02 x 3, 0.03 x 2 and 0.5 x 1. A product below the one before is raised to it.
   const Values adjusted = holm(Values{0.5, 0.02, 0.01, 0.03});
   EXPECT_DOUBLE_EQ(adjusted[0], 0.5);
   EXPECT_DOUBLE_EQ(adjusted[1], 0.06);

@@ -1,4 +1,4 @@
-// Against closed forms, and against SciPy 1.15's values written as literals.
+// Compares tests with closed forms, and with SciPy 1.15's values written as literals.
 #include "tbench/stats/tests.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace tbench::stats {
 namespace {
 
-// ln of five medians per side, in ms.
+// Logarithms of five medians per side, in ms.
 const std::vector<double> kBase{std::log(25.31), std::log(25.40), std::log(25.22), std::log(25.35), std::log(25.29)};
 const std::vector<double> kNext{std::log(26.02), std::log(26.11), std::log(25.90), std::log(26.20), std::log(26.05)};
 
@@ -22,7 +22,7 @@ void expect_relative(double value, double expected, double tolerance = 1e-9) {
 }
 
 TEST(StudentsT, QuantileHasItsClosedForms) {
-  // One degree of freedom is Cauchy's distribution: tan(pi (1/2 - tail)). Two: (1 - 2a) sqrt(2 / (4 a (1 - a))).
+  // One degree of freedom gives Cauchy's distribution: tan(pi (1/2 - tail)). Two give (1 - 2a) sqrt(2 / (4 a (1 - a))).
   expect_relative(t_upper_quantile(0.1, 1), std::tan(std::numbers::pi * 0.4));
   expect_relative(t_upper_quantile(0.1, 2), 0.8 * std::sqrt(2 / (4 * 0.1 * 0.9)));
   EXPECT_NEAR(t_upper_quantile(0.5, 7), 0, 1e-12);
@@ -57,7 +57,7 @@ TEST(StudentsT, RefusesWhatHasNoMeaning) {
 }
 
 TEST(PooledVariance, OfUnequalGroups) {
-  // Squares about the means 2 and 5: 1 + 0 + 1, and 1 + 1; (2 + 2) / (3 + 2 - 2).
+  // The squares about the means 2 and 5 are 1 + 0 + 1 and 1 + 1, so the variance is (2 + 2) / (3 + 2 - 2).
   const PooledVariance pooled = pooled_variance(std::vector{1.0, 2.0, 3.0}, std::vector{4.0, 6.0});
   expect_relative(pooled.variance, 4.0 / 3);
   EXPECT_EQ(pooled.degrees_of_freedom, 3);
@@ -104,8 +104,8 @@ TEST(ModeratedTTest, APriorAloneIsEnough) {
 }
 
 TEST(ModeratedTTest, APriorThatTheMeasurementContradictsDoesNotCount) {
-  // The groups' variance is 0.003552712^2; scipy.stats.f.isf(0.01, 8, 10) = 5.0567, so that 0.0015798 is the least
-  // standard deviation that it does not contradict.
+  // The groups' variance is 0.003552712^2, and scipy.stats.f.isf(0.01, 8, 10) = 5.0567. The smallest standard deviation
+  // that this does not contradict is therefore 0.0015798.
   const auto with_prior = [](double standard_deviation) {
     return moderated_t_test(kBase, kNext,
                             DispersionPrior{.standard_deviation = standard_deviation, .degrees_of_freedom = 10})
@@ -119,8 +119,8 @@ TEST(ModeratedTTest, APriorThatTheMeasurementContradictsDoesNotCount) {
 }
 
 TEST(ModeratedTTest, AQuietHistoryDoesNotMakeALoudNightCertain) {
-  // 0.5 % in the history and 3.3 % tonight: with a prior that counts whatever is measured, 19 % of p values are below
-  // 0.05.
+  // The history has a deviation of 0.5 %, but this run has 3.3 %. If the prior always counted, 19 % of the p values
+  // would be below 0.05.
   std::mt19937_64 random{11};
   std::normal_distribution<double> noise{0, 0.033};
   int below = 0;
@@ -136,8 +136,8 @@ TEST(ModeratedTTest, AQuietHistoryDoesNotMakeALoudNightCertain) {
   EXPECT_LE(below, kTrials * 0.07);
 }
 
-/// Variances of `cases` cases in `runs` runs of 5 processes each, whose true variance is 1 / (chi^2 of d0 / d0): of
-/// infinite d0 it is 1.
+/// Returns variances of `cases` cases in `runs` runs of 5 processes each. The true variance is d0 / (chi^2 with d0
+/// degrees of freedom), and 1 if d0 is infinite.
 std::vector<std::vector<PooledVariance>> simulated_variances(double d0, std::size_t cases, std::size_t runs) {
   std::mt19937_64 random{5};
   std::chi_squared_distribution<double> measured{4};
@@ -204,7 +204,8 @@ TEST(SmallestDetectableDifference, AgreesWithSciPy) {
 }
 
 TEST(SmallestDetectableDifference, IsFoundInEightOfTen) {
-  // The formula approximates the noncentral t, and is a little on the safe side: at least 8, at most 9 of 10.
+  // The formula approximates the noncentral t and errs slightly on the safe side: it finds at least 8 and at most 9 of
+  // 10.
   std::mt19937_64 random{7};
   std::normal_distribution<double> noise{0, 0.006};
   ModeratedTest expected;

@@ -1,5 +1,5 @@
-// The studies of attention: what their tables show of cases with a time, without memory, and of an implementation that
-// not every program has.
+// Tests the studies of attention: what their tables show for cases with a time and for cases without memory, and for an
+// implementation that only some programs have.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ Record forward(const Shape& shape, const std::string& precision, const std::stri
   return support::timed_record(attention_id(shape, "forward", precision, impl), Seconds{ms * 1e-3});
 }
 
-/// A step of `ms`, the backward's part of which is `backward_ms`.
+/// Returns a step of `ms`. Its backward takes `backward_ms`.
 Record both(const Shape& shape, const std::string& precision, const std::string& impl, double ms, double backward_ms) {
   Record record = support::timed_record(attention_id(shape, "forward_backward", precision, impl), Seconds{ms * 1e-3});
   record.timing->phases = {{"forward", Seconds{(ms - backward_ms) * 1e-3}}, {"backward", Seconds{backward_ms * 1e-3}}};
@@ -43,7 +43,7 @@ Record both(const Shape& shape, const std::string& precision, const std::string&
   return record;
 }
 
-/// The study's table of the records' shape and precisions.
+/// Returns the study's table for the shape and the precisions of the records.
 StudySection table_of(const std::string& study, std::vector<Record> records, const std::string& filter) {
   const results::NamedResults results = support::gpu_results(std::move(records));
   return study_report(find_study(study, "--study"), std::vector{results}, {.axes = {}, .filter = filter}).sections[0];

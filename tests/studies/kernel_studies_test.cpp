@@ -1,4 +1,4 @@
-// The studies of kernels, on traces whose figures are worked out by hand.
+// Tests the studies of kernels with traces whose figures are computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,8 @@ TEST(TopKernels, NameTheLongestOfEveryPhase) {
   EXPECT_THAT(report.commands, IsEmpty());
 }
 
-/// One repetition was measured before the kernel had its present name. Unpaired, each would have half of the calls.
+/// One repetition was measured before the kernel was renamed. If the names were not paired, each would have half of the
+/// calls.
 TEST(TopKernels, PairOldNamesOfOurKernelsWithPresentOnes) {
   Record old = inferred();
   Record present = inferred();
@@ -59,7 +60,7 @@ TEST(TopKernels, SayWhatForwardsLongestIsInTraining) {
   const StudyReport report = report_of("top_kernels", {inferred(), trained()});
   EXPECT_EQ(header(report.sections[2]),
             "longest of forward + backward too|% of forward|% of backward|% of forward + backward|kernel");
-  // 3 of 5 ms, 3.5 of 8, 6.5 of 13
+  // The shares are 3 of 5 ms, 3.5 of 8 and 6.5 of 13.
   EXPECT_THAT(rows(report.sections[2]), ElementsAre("yes|60.0|43.8|50.0|nvjet_a<bf16>"));
 
   Record other = trained();
@@ -100,7 +101,8 @@ TEST(GemmShare, IsOfKernelsAndOfTheStep) {
             "pass:forward_backward of step %|pass:train_step of kernels %|pass:train_step of step %|"
             "pass:forward_backward of kernels change pp|pass:forward_backward of step change pp|"
             "pass:train_step of kernels change pp|pass:train_step of step change pp");
-  // 4.5 of 5 ms of kernels and of a step of 6; 7.5 of 15.8, the copy left out, and of 20
+  // Forward: 4.5 ms of 5 ms of kernels and of a step of 6 ms. Training step: 7.5 ms of 15.8 ms, without the copy, and
+  // of 20 ms.
   EXPECT_THAT(rows(report.sections[0]), ElementsAre("90.0|75.0|[1]||47.5|37.5|||-42.5|-37.5"));
   EXPECT_NEAR(report.sections[0].rows[0][4].value.value(), 100 * 7.5 / 15.8, 1e-9);
   EXPECT_THAT(
@@ -130,7 +132,8 @@ TEST(Launches, CountKernelsAndTellHowLongTheGpuWaits) {
   EXPECT_EQ(
       header(report.sections[0]),
       "pass|step ms|device ms|idle %|host %|us a launch|kernels|launches|host gaps ms|device gaps ms|longest gap us");
-  // idle: 1 - 5 / 6 and 1 - 16 / 20; kernels: 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the copy
+  // Idle shares are 1 - 5 / 6 and 1 - 16 / 20. Kernels are 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the
+  // copy.
   EXPECT_THAT(rows(report.sections[0]),
               ElementsAre("forward|6.000|5.000|16.7|16.2|228.6|22|22|0|0|0", "forward_backward|[1]|||||||||",
                           "train_step|20.00|16.00|20.0|19.4|268.6|86|60|1.000|0.5000|250.0"));
@@ -145,7 +148,8 @@ TEST(KernelStudies, TakeTheMedianOverTheProcesses) {
   Record other = trained(1.2);
   other.trace->kernels[4].name = "softmax_of_another_build";
   const StudyReport report = report_of("top_kernels", {trained(), trained(1.1), other});
-  // backward: softmax 4 and 4.4, and 0 in the third: 4 of 4 + 3.85 + 0.55 ms; what one of three launched is left out
+  // Softmax's backward has 4 and 4.4 ms, and 0 in the third repetition: 4 of 4 + 3.85 + 0.55 ms. A kernel of only one
+  // of three repetitions is left out.
   EXPECT_THAT(
       rows(report.sections[0]),
       ElementsAre("forward|||[1]|||||||", "train_step|forward|gemm|10|3.300|60.0|330.0|2.000|5.000|3600|nvjet_a<bf16>",

@@ -1,4 +1,4 @@
-// Records with traces whose figures are worked out by hand, and the tables that studies make of them.
+// Makes records with traces whose figures are computed by hand, and the tables of studies for them.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline TracedKernel kernel(const std::string& phase, const std::string& kernel_c
           .standard_deviation = Seconds{2 * kUs}};
 }
 
-/// A step of 20 ms of which the GPU works 16. Operations, ms of a step:
+/// Returns a step of 20 ms, in which the GPU works for 16 ms. Operations in ms per step, and their sum:
 ///
 ///   forward    gemm nvjet 3, gemm cutlass 1, softmax 0.8, a copy 0.2    5
 ///   backward   softmax 4, gemm nvjet 3.5, elementwise 0.5               8
@@ -62,7 +62,7 @@ inline Record trained(double factor = 1) {
   return record;
 }
 
-/// The forward pass alone: 4.5 ms of products, 0.5 ms of softmax, in a step of 6 ms.
+/// Returns a forward pass: 4.5 ms of products and 0.5 ms of softmax in a step of 6 ms.
 inline Record inferred() {
   Record record = support::timed_record(id_of("forward"), Seconds{6 * kMs});
   record.trace = StepTrace{};
@@ -82,7 +82,7 @@ inline StudyReport report_of(const std::string& study, std::vector<Record> recor
        .filter = {}});
 }
 
-/// A table's rows, cells joined by `|`.
+/// Returns the rows of a table, with their cells joined by `|`.
 inline std::vector<std::string> rows(const StudySection& section) {
   std::vector<std::string> all;
   for (const auto& row : section.rows) {

@@ -1,4 +1,4 @@
-// Each rule on a step whose numbers are worked out by hand.
+// Tests each rule with a step whose numbers are computed by hand.
 #include "tbench/studies/limits.hpp"
 
 #include <gmock/gmock.h>
@@ -27,8 +27,9 @@ TracedKernel kernel(const std::string& kernel_class, double calls, double millis
           .standard_deviation = {}};
 }
 
-/// 10 ms, of which the GPU works 9.8: products 6 ms of 3e12 FLOP at a ceiling of 1e15 FLOP/s, elementwise 3 ms in 300
-/// kernels, copies 0.8 ms in 8. Gaps of its own: 0.2 ms.
+/// Returns a step of 10 ms, in which the GPU works for 9.8 ms. Products take 6 ms for 3e12 FLOP with a ceiling of 1e15
+/// FLOP/s, elementwise kernels take 3 ms in 300 launches, and copies take 0.8 ms in 8. The device's own gaps take 0.2
+/// ms.
 Record device_bound() {
   Record record = support::timed_record(support::model_id("forward", "eager"), Seconds{0.010});
   record.timing->enqueue = {0.004};
@@ -45,7 +46,7 @@ Record device_bound() {
   return record;
 }
 
-/// The same work, with a host that needs 25 ms for it.
+/// Returns the same work with a host that needs 25 ms for it.
 Record host_bound() {
   Record record = device_bound();
   record.timing->median = {0.025};
@@ -73,7 +74,7 @@ TEST(Limits, OfAHostBoundStepBeginWithTheHostAndPromiseNothingOfTheGpu) {
   const std::vector<Limit> limits = limits_of(host_bound());
   ASSERT_EQ(limits.size(), 4U);
   EXPECT_EQ(limits[0].what, "host");
-  // 1 - 9.8 / 25; 24.9 ms for 1,000 launches
+  // The GPU idles for 1 - 9.8 / 25 of the step. The host needs 24.9 ms for 1,000 launches.
   EXPECT_EQ(limits[0].evidence, "the GPU idles 61 % of the step; 1000 launches, 24.9 us of the host each");
   EXPECT_EQ(limits[0].remedy, "as a CUDA graph");
   EXPECT_DOUBLE_EQ(limits[0].at_most.value(), 25 / 9.8);
@@ -85,7 +86,7 @@ TEST(Limits, GapsOfTheGpusOwnAreOfLaunches) {
   record.trace->device_gaps = {0.0006};
   const std::vector<Limit> limits = limits_of(record);
   EXPECT_EQ(limits[0].what, "launches");
-  // 368 kernels in 9.8 ms
+  // There are 368 kernels in 9.8 ms.
   EXPECT_EQ(limits[0].evidence, "the GPU waits 6 % of the step between queued operations; 368 kernels of 26.6 us");
   EXPECT_DOUBLE_EQ(limits[0].at_most.value(), 10 / 9.4);
 }

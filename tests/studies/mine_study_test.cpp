@@ -1,5 +1,5 @@
-// The study of a kernel author: what it says of a plug-in, its grids with and without a GPU, and plug-ins as columns of
-// the studies of attention.
+// Tests the study of a kernel author: its verdict on a plug-in, its grids with and without a GPU, and plug-ins as
+// columns of the studies of attention.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ CaseId case_of(const std::string& seq_len, const std::string& pass, const std::s
            {"impl", impl}}};
 }
 
-/// The records of one shape, a time in ms for each implementation.
+/// Adds the records of one shape, with a time in ms for each implementation.
 void add(std::vector<Record>& records, const std::string& seq_len, const std::string& pass,
          const std::map<std::string, double>& ms) {
   for (const auto& [impl, time] : ms) {
@@ -48,9 +48,9 @@ StudyReport report_of(const std::string& study, std::vector<Record> records,
 
 TEST(MineStudy, SaysWhereAPluginIsFastestAndHowFarItIsFromTheBest) {
   std::vector<Record> records;
-  add(records, "512", "forward", {{"mine", 1.0}, {"flash", 2.0}, {"sdpa_cudnn", 4.0}});   // 2.00 of the best
-  add(records, "2048", "forward", {{"mine", 4.0}, {"flash", 2.0}, {"sdpa_cudnn", 3.0}});  // 0.50
-  add(records, "8192", "forward", {{"mine", 8.0}, {"flash", 4.0}, {"sdpa_cudnn", 2.0}});  // 0.25
+  add(records, "512", "forward", {{"mine", 1.0}, {"flash", 2.0}, {"sdpa_cudnn", 4.0}});   // 2.00 times the best speed
+  add(records, "2048", "forward", {{"mine", 4.0}, {"flash", 2.0}, {"sdpa_cudnn", 3.0}});  // 0.50 times
+  add(records, "8192", "forward", {{"mine", 8.0}, {"flash", 4.0}, {"sdpa_cudnn", 2.0}});  // 0.25 times
   records.push_back(support::failed_record(case_of("512", "backward", "mine"), Status::kIncorrect, "wrong"));
   add(records, "512", "backward", {{"flash", 1.0}});
   const std::vector<std::string> answers = report_of("mine", std::move(records)).answers;

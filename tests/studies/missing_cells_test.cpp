@@ -27,14 +27,14 @@ std::vector<CaseId> grid() {
 
 std::vector<CaseId> matching(const std::vector<CaseId>& cases, const std::string& filter) {
   std::vector<CaseId> found;
-  const std::regex regex{filter, std::regex::extended};  // as transformer_bench filters
+  const std::regex regex{filter, std::regex::extended};  // the syntax that transformer_bench uses for filters
   for (const CaseId& id : cases) {
     if (std::regex_search(id.name(), regex)) found.push_back(id);
   }
   return found;
 }
 
-/// Checks that the filters of a result select all missing cases, none twice and no other case.
+/// Checks that the filters of a result select each missing case exactly once and no other case.
 void expect_exact(const std::vector<CaseId>& all, const std::vector<CaseId>& missing) {
   const MissingCells result = missing_cells(all, missing);
   std::set<std::string> selected;
@@ -57,7 +57,7 @@ TEST(MissingCells, EachNumberOfRanksIsARunOfItsOwn) {
   const FamilyGrid alone{"Ceiling", {{"what", {"copy"}}}};
   const std::vector<CaseId> all = cells_of(std::vector{collective, alone}, {});
   const MissingCells everything = missing_cells(all, all);
-  EXPECT_THAT(everything.filters, ElementsAre("", "", ""));  // a run has no cases of another number of ranks
+  EXPECT_THAT(everything.filters, ElementsAre("", "", ""));  // a run has only cases with its own number of ranks
   EXPECT_THAT(everything.gpus, ElementsAre("2", "16", ""));
   const MissingCells some = missing_cells(all, matching(all, "op:b/.*gpus:16$"));
   EXPECT_THAT(some.filters, ElementsAre("/op:b/"));
@@ -92,7 +92,7 @@ TEST(MissingCells, GridsOfDifferentFamiliesAndHolesAreExactToo) {
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "128"}}});
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "1024"}}});
   all.erase(all.begin() + 3);  // a hole in the grid
-  // The same keys and values in two families: only the family tells them apart.
+  // These cases have equal keys and values in two families, so only the family distinguishes them.
   for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Other", {{"size", "small"}, {"ctx", ctx}}});
   for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Another", {{"size", "small"}, {"ctx", ctx}}});
   const std::vector<CaseId> other{all.end() - 4, all.end() - 2};

@@ -1,4 +1,4 @@
-// The tables of the study of precision for traced cases, on records whose figures are worked out by hand.
+// Tests the tables of the study of precision for traced cases, with figures computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ Record forward_in(const std::string& precision, double ms) {
   return support::timed_record(std::move(id), Seconds{ms * kMs});
 }
 
-/// Two layers' scores in forward, one in backward, and a softmax that does not count; a quarter of the GPU's time
-/// casts.
+/// Adds a trace with the scores of two layers in forward and of one in backward, and a softmax that does not count. A
+/// quarter of the GPU's time is casts.
 Record traced(Record record, double scores_ms) {
   record.trace = StepTrace{};
   const auto range = [&](const std::string& path, double gpu_ms) {

@@ -1,4 +1,4 @@
-// The studies of ranges, of attention's parts and of memory, on records whose figures are worked out by hand.
+// Tests the studies of ranges, of attention's parts and of memory, with figures computed by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TracedRange range(const std::string& path, double calls, double host_ms, double 
           .gpu_deviation = Seconds{5 * kUs}};
 }
 
-/// The trained step with ranges.
+/// Returns the training step with ranges.
 Record ranged() {
   Record record = trained();
   record.trace->ranges = {range("FORWARD", 1, 6, 5, 1), range("FORWARD/layer.*", 12, 5, 4, 4),
@@ -44,7 +44,7 @@ Record ranged() {
                           .gpu_sum = {2 * kMs},
                           .operations = 24,
                           .launches = 24}};
-  // 12 layers of 12 heads of 64 columns, 4 x 512 x 512 scores each: 0.7550 and 38.65 GFLOP.
+  // 12 layers with 12 heads of head_dim 64, and 4 x 512 x 512 scores per head: 0.7550 and 38.65 GFLOP.
   record.trace->attention = {
       {.phase = "forward", .softmax = {0.8 * kMs}, .scores = {0.3 * kMs}, .context = {0.1 * kMs}, .other = {0.4 * kMs}},
       {.phase = "backward", .softmax = {2 * kMs}, .scores = {1 * kMs}, .context = {1 * kMs}, .other = {}}};
@@ -78,7 +78,7 @@ TEST(Ranges, OfSeveralProcessesAreMediansOfThoseThatMostHave) {
   third.trace->ranges.push_back(range("OPTIMIZER", 1, 1, 1, 1));
   const StudyReport report = report_of("ranges", {ranged(), other, third});
   const std::vector<std::string> all = rows(report.sections[0]);
-  ASSERT_EQ(all.size(), 5U);  // of the forward pass alone nothing was measured
+  ASSERT_EQ(all.size(), 5U);  // no range of the forward pass alone was measured
   EXPECT_EQ(all[1], "train_step|FORWARD|1|7.000|3.000|5.250|5.000|1.000|31.2|1|50.00|900.0|10.00|50.00|80.00|5.000");
 }
 
@@ -117,7 +117,7 @@ TEST(Answers, AreSentencesWithTheirNumbers) {
   const StudyReport report = report_of("answers", {inferred(), step});
   EXPECT_EQ(header(report.sections[0]), "pass|question|%|answer");
   const std::vector<std::string> all = rows(report.sections[0]);
-  ASSERT_EQ(all.size(), 7U);  // two of inference
+  ASSERT_EQ(all.size(), 7U);  // two of them for inference
   EXPECT_EQ(
       all[2],
       "train_step|(a) forward: a trace beside the timer|105.0|5.25 ms on the GPU by the range FORWARD, traced; 5 ms "
@@ -149,7 +149,7 @@ TEST(Answers, RankForwardAndBackwardTogether) {
 TEST(Answers, WithoutRangesAndASecondPhaseAreFewer) {
   const StudyReport report = report_of("answers", {inferred()});
   const std::vector<std::string> all = rows(report.sections[0]);
-  ASSERT_EQ(all.size(), 3U);  // two, and how to measure the training step
+  ASSERT_EQ(all.size(), 3U);  // two rows, and a command that measures the training step
   EXPECT_THAT(all[0], HasSubstr("(b) forward's longest kernel|90.0|nvjet_a: 90.0 % of forward's time"));
   EXPECT_THAT(all[1], HasSubstr("(c) forward's time besides matrix products|10.0|softmax_forward 10.0 %"));
 }

@@ -1,4 +1,4 @@
-// Tables of few cases, whose ratios are worked out by hand.
+// Tests tables of few cases whose ratios are computed by hand.
 #include "tbench/studies/side_by_side.hpp"
 
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ TEST(RatioTable, MarksWhatLimitsATime) {
               HasSubstr("| 1.50 | 1.50 | 1.50 | 64 ~, 128 h, 256 * |"));
 }
 
-/// A time of which the GPU works `device_ms`.
+/// Returns the record with a trace in which the GPU works for `device_ms`.
 Record traced(Record record, double device_ms) {
   record.device.emplace();
   record.trace.emplace();
@@ -171,7 +171,7 @@ TEST(RepeatTable, CyclesAreOfTheMeanClockWhereThereIsOne) {
   EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 2000, 1000 |  |"));
 }
 
-/// With the host times of the sample record.
+/// Returns the record with the host times of the sample record.
 Record with_host_times(Record record) {
   const Record sample = support::full_record();
   record.host_times = sample.host_times;
@@ -186,8 +186,8 @@ TEST(HostTimesTable, AddsUpByFamilyAndSaysWhatEachPartAdds) {
   const Record untold = attention("naive", "64", 1);
   const std::vector results{file_of(
       {with_host_times(attention("flash", "64", 2)), with_host_times(attention("flash", "128", 2)), gemm, untold})};
-  // A sample record: build 0.25, verify 0.125, sample 3.5, memory 0.0625, trace 0.1875, again 0.25 = 4.375 s. Two
-  // records: trace 0.375 / (8.75 - 0.375) = 4.5 %, again 0.5 / 8.25 = 6.1 %, sample 7 / 1.75 = 400 %.
+  // The sample record has build 0.25, verify 0.125, sample 3.5, memory 0.0625, trace 0.1875, again 0.25 = 4.375 s. Two
+  // records have trace 0.375 / (8.75 - 0.375) = 4.5 %, again 0.5 / 8.25 = 6.1 %, sample 7 / 1.75 = 400 %.
   EXPECT_EQ(
       host_times_table(results).markdown(),
       "| family | entries | s | build, s | + % | verify, s | + % | sample, s | + % | memory pass, s | + % | trace, s "
@@ -221,12 +221,13 @@ TEST(PytorchTable, HasTheRatesOfCeilings) {
     records.push_back(record);
   }
   const std::vector pytorch{results::PytorchTime{.id = copy, .median_ms = 2, .per_second = 1e12}};
-  // 4 GB in 2, 1 and 4 ms: 2,000, 4,000 and 1,000 GB/s; the median over 1,000 GB/s is 2.
+  // 4 GB take 2, 1 and 4 ms: 2,000, 4,000 and 1,000 GB/s. The median divided by 1,000 GB/s is 2.
   EXPECT_THAT(pytorch_table(pytorch, std::vector{file_of(records)}).markdown(),
               HasSubstr("| copy burst | GB/s | 2000, 4000, 1000 | 300.00 |  | 2.000 |"));
 }
 
-/// Worked out by hand: the long kernel runs twice forward and twice backward, 90 us of 4 calls against 20 us per call.
+/// Computed by hand: the long kernel runs twice in forward and twice in backward, 90 us for 4 calls against 20 us per
+/// call.
 TEST(NcuTable, TheLongestKernelsThatBothTimed) {
   Record record = attention("flash", "64", 3);
   record.trace.emplace();

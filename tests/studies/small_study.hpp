@@ -1,4 +1,4 @@
-// A small study of two sizes, three contexts and two precisions, and records that fill it.
+// Makes a small study of two sizes, three contexts and two precisions, and records that fill it.
 #pragma once
 
 #include <functional>
@@ -54,7 +54,8 @@ inline Record timed(const std::string& size, const std::string& ctx, const std::
   return support::timed_record(id_of(size, ctx, precision), Seconds{ms * 1e-3});
 }
 
-/// Time 8 ms at 128 tokens, twice that at twice as many; bf16 takes half as long; large 3 times as long.
+/// The time is 8 ms at 128 tokens and proportional to the tokens. bf16 takes half as long, and large takes 3 times as
+/// long.
 inline std::vector<Record> all_records() {
   std::vector<Record> records;
   for (const auto& [size, factor] : {std::pair{"small", 1.0}, std::pair{"large", 3.0}}) {

@@ -1,4 +1,4 @@
-// Speed-ups where hosts, two GPUs or two optimizers make times incomparable; and the points that a fit leaves out.
+// Tests speed-ups if hosts, two GPUs or two optimizers make times incomparable, and which points a fit leaves out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A step of which the GPU works `device_ms`.
+/// Returns a step in which the GPU works for `device_ms`.
 Record traced(const std::string& ctx, const std::string& precision, double ms, double device_ms) {
   Record record = timed("small", ctx, precision, ms);
   record.device.emplace();
@@ -40,7 +40,7 @@ TEST(SpeedUp, DividesTimesWhereTheGpuLimitsBoth) {
   EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8.000", "4.000", "2.000"));
 }
 
-/// A case like medium in TF32 on a slow host: 0.47 by time, 2.18 by the GPU's own time.
+/// Such a case was medium in TF32 on a slow host: the speed-up was 0.47 by time, but 2.18 by the GPU's own time.
 TEST(SpeedUp, DividesDeviceTimesWhereTheHostLimitsASide) {
   const StudyReport report = speed_ups({traced("128", "fp32", 8, 7.9)}, {traced("128", "bf16", 16, 4)});
   EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8.000", "16.00", "1.975", "bf16 hd"));

@@ -1,4 +1,4 @@
-// The tables of a study for cases without a time, for other protocols and for several files.
+// Tests the tables of a study for cases without a time, for other protocols, and for several files.
 #include "tbench/studies/study_report.hpp"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ TEST(StudyReport, OutOfMemoryIsACellAndWhatWasMeasuredIsKept) {
   EXPECT_THAT(texts(report.sections[0].rows[4]), ElementsAre("large", "256", "48", "3", "24", "3", "bf16 *"));
   EXPECT_EQ(report.sections[0].columns.back().header, "marks");
   EXPECT_THAT(report.notes, ElementsAre(HasSubstr("* unstable or throttled")));
-  // A column that tells something of a case without a time shows it beside the status.
+  // A column that has a value for a case without a time shows the value next to the status.
   StudyColumn requested{.header = "GiB",
                         .value = [](const Record& r) -> std::optional<double> {
                           if (!r.requested_bytes) return std::nullopt;
@@ -49,7 +49,7 @@ TEST(StudyReport, ABoundaryIsTheLastThatFitsAndTheFirstThatDoesNot) {
   fail("large", "128", Status::kOom);
   fail("large", "256", Status::kOom);
   fail("large", "512", Status::kCrashed);
-  records.pop_back();  // large 512 bf16: nobody knows
+  records.pop_back();  // large 512 bf16 was not measured
   const auto report = report_of(study_of(table), {results_of(records)});
   EXPECT_THAT(headers(report.sections[0]),
               ElementsAre("size", "precision", "ctx:128", "ctx:256", "ctx:512", "largest ctx", "first OOM"));
@@ -113,11 +113,11 @@ TEST(StudyReport, ARunOfTheStudyBringsItsAxesAndSizes) {
   EXPECT_THAT(texts(report.sections[0].rows[2]), ElementsAre("mine", "[2]", "5"));
   EXPECT_THAT(report.sections[0].caption, HasSubstr("ctx:64"));
   EXPECT_THAT(report.commands[1], HasSubstr("--tb_study=mine --tb_axis=Model.ctx=64 --tb_size=mine:64,256,2,4 "));
-  // Together with a run that left the axis alone: both have their cells.
+  // If another run did not set the axis, both runs have their cells.
   results::NamedResults other = results_of(all_records());
   other.file.options = {{"study", "mine"}};
   EXPECT_EQ(report_of(study_of(spread_over({"precision"})), {run, other}).sections[0].rows.size(), 3U * 4);
-  // Results of no study, or of another, do not change it.
+  // Results without a study, or of another study, do not change it.
   run.file.options["study"] = "other";
   EXPECT_EQ(report_of(study_of(spread_over({"precision"})), {run}).sections[0].rows.size(), 2U * 3);
   run.file.options = {{"study", "mine"}, {"size.mine", "x"}};

@@ -1,4 +1,4 @@
-// The form of a study's tables: columns, bases, fits, texts.
+// Tests the form of a study's tables: columns, bases, fits, texts.
 #include "tbench/studies/study_report.hpp"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   StudyTable table = spread_over({"precision"});
   table.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};
   std::vector<Record> records = all_records();
-  records.erase(records.begin());  // small 128 fp32: its partner has no speed-up
+  records.erase(records.begin());  // small 128 fp32: its counterpart has no speed-up
   const auto report = report_of(study_of(table), {results_of(records)});
   EXPECT_THAT(headers(report.sections[0]),
               ElementsAre("size", "ctx", "precision:fp32", "precision:bf16", "precision:bf16 speed-up"));
@@ -156,12 +156,12 @@ TEST(StudyReport, AFitIsTheExponentOverARow) {
                        }};
   std::vector<Record> records = all_records();
   for (Record& record : records) {
-    // large: time ~ ctx^2, from 1 ms at 128
+    // For large, time is proportional to ctx^2, starting at 1 ms for 128.
     if (record.id.at("size") != "large") continue;
     const double ratio = static_cast<double>(record.id.int_at("ctx")) / 128;
     record.timing->median = Seconds{1e-3 * ratio * ratio};
   }
-  records.pop_back();  // large 512 bf16: two points are left, and no fit
+  records.pop_back();  // large 512 bf16: two points remain, and no fit
   const auto report = report_of(study_of(table), {results_of(records)});
   EXPECT_THAT(headers(report.sections[0]),
               ElementsAre("size", "precision", "ctx:128", "ctx:256", "ctx:512", "exponent of ctx", "r²"));
@@ -201,7 +201,7 @@ TEST(StudyReport, ATextStandsInPlaceOfANumber) {
   results::NamedResults second = results_of({timed("small", "128", "fp32", 9)});
   second.file.records[0].labels["relu"] = "bf16";
   const auto report = report_of(study_of(spread_over({"precision"}, {dtype})), {results_of(records), second});
-  EXPECT_EQ(report.sections[0].rows[0][2].text, "fp16 / bf16");  // two records that differ: both
+  EXPECT_EQ(report.sections[0].rows[0][2].text, "fp16 / bf16");  // two records that differ: both are shown
   EXPECT_EQ(report.sections[0].rows[0][3].text, "");
 }
 

@@ -25,7 +25,7 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
     ASSERT_FALSE(study.tables.empty() && study.row_tables.empty()) << study.name;
     for (const StudyRowTable& table : study.row_tables) {
       EXPECT_FALSE(table.quantities.empty()) << study.name;
-      // Rows of memory come from the memory pass, rows of ddp from other cases.
+      // Rows of the study `memory` come from the memory pass, and rows of `ddp` come from other cases.
       const bool is_of_traces = study.name != "memory" && study.name != "ddp";
       EXPECT_EQ(study.protocol.needs_trace, is_of_traces) << study.name << ": rows are of kernels or ranges";
     }
@@ -50,13 +50,13 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
 
 TEST(Study, GridsAreThoseOfTheWriteUps) {
   const auto count = [](const char* name) { return cells_of(find_study(name, "--study").grids, {}).size(); };
-  EXPECT_EQ(count("collectives"), 0U);             // of no run without ranks
+  EXPECT_EQ(count("collectives"), 0U);             // a run without ranks has none
   EXPECT_EQ(count("end_to_end"), 5U * 5 * 3 * 4);  // sizes, contexts, passes, precisions
   EXPECT_EQ(count("precision"), 5U * 4 * 2 * 4);
   EXPECT_EQ(count("memory"), 5U * 5 * 3 * 2);
   EXPECT_EQ(count("scaling"), 5U * 4 * 3 * 2);
   EXPECT_EQ(count("autocast"), 2U * 2);  // subjects, dtypes
-  // sums of 0.01: seven of a thousand, four of 10,000, one of 100,000; sums and products by order and length
+  // Sums of 0.01: seven of a thousand terms, four of 10,000, one of 100,000. Sums and products: by order and length.
   EXPECT_EQ(count("accumulation"), 12U + 12 * 3 + 7 * 3 + 7 * 5);
   EXPECT_EQ(count("warmup"), 5U * 3 * 2 * 5);          // sizes, passes, counts of timed steps, of warm-up steps
   EXPECT_EQ(count("attention_grid"), 6U * 7 * 2 * 3);  // widths, lengths, passes, implementations
@@ -80,7 +80,7 @@ TEST(Study, WhatAProgramDoesNotKnowIsLeftOutWhereTheStudyAllowsIt) {
   };
   const Study without = with_known_values(study, answer(false));
   EXPECT_THAT(without.grids[0].axes[0].values, ElementsAre("x", "y"));
-  EXPECT_THAT(without.grids[1].axes[0].values, ElementsAre("new"));  // of another family
+  EXPECT_THAT(without.grids[1].axes[0].values, ElementsAre("new"));  // a value that only another family has
   EXPECT_THAT(asked, ElementsAre("A.impl=new", "A.impl=newer"));
   EXPECT_THAT(with_known_values(study, answer(true)).grids[0].axes[0].values, ElementsAre("x", "new", "y"));
 }

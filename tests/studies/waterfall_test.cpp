@@ -1,5 +1,5 @@
-// The way from the ceilings down to the step, on the traced step of kernel_study_samples.hpp and ceilings that give
-// round floors.
+// Tests the waterfall from the ceilings to the step, with the traced step of kernel_study_samples.hpp and ceilings that
+// give round floors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ Record with_ceiling(Record record) {
   return record;
 }
 
-/// A copy as fast as 2 ms for the optimizer's bytes need.
+/// Returns a copy ceiling at which the optimizer's bytes take 2 ms.
 Record copy_ceiling() {
   Record record = support::timed_record({"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, Seconds{1 * kMs});
   record.work = Work{.bytes = floor_of_step().optimizer_bytes / 2};
@@ -35,7 +35,7 @@ Record copy_ceiling() {
   return record;
 }
 
-/// The train step's rows without their names of cases.
+/// Returns the row for a part of the training step, without the names of the case.
 std::vector<StudyCell> cells_of(const StudySection& section, const std::string& part) {
   for (const auto& row : section.rows) {
     for (std::size_t i = 0; i + 2 < row.size(); ++i) {

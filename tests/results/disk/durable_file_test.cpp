@@ -1,4 +1,5 @@
-// Files are replaced as a whole, lines are there when append returns, and what was packed is unpacked to the same.
+// Tests that files are replaced as a whole, that lines are on the disk when append() returns, and that packed files are
+// unpacked unchanged.
 #include "tbench/results/durable_file.hpp"
 
 #include <gmock/gmock.h>
@@ -235,7 +236,7 @@ TEST(PackedFile, UnpacksWhatItPacked) {
     const std::string text = text_of(bytes);
     EXPECT_EQ(unpack(pack(text)), text) << bytes;
   }
-  const std::string zeros(10'000'000, '\0');  // as tight as deflate can
+  const std::string zeros(10'000'000, '\0');  // the highest compression of deflate
   EXPECT_LT(pack(zeros).size(), 12'000);
   EXPECT_EQ(unpack(pack(zeros)), zeros);
 }
@@ -250,7 +251,7 @@ TEST(PackedFile, EqualContentGivesEqualBytes) {
   const std::string text = text_of(200'000);
   const std::string packed = pack(text);
   EXPECT_EQ(pack(text), packed);
-  EXPECT_EQ(packed.substr(0, 4), (std::string{"\x1f\x8b\x08\x00", 4}));  // no flags: neither name nor comment
+  EXPECT_EQ(packed.substr(0, 4), (std::string{"\x1f\x8b\x08\x00", 4}));  // no flags, that is neither name nor comment
   EXPECT_EQ(packed.substr(4, 4), std::string(4, '\0'));                  // no time
 }
 

@@ -1,4 +1,4 @@
-// One process at a time writes a results file, and a killed one keeps nobody out.
+// Tests that only one process at a time writes a results file, and that a killed process leaves no lock.
 #include "tbench/results/output_lock.hpp"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ using testing::IsEmpty;
 
 class OutputLockTest : public testing::Test {
  protected:
-  /// The message of a second lock on the path; empty where there is none.
+  /// Returns the message for a second lock on the path; empty if it is granted.
   static std::string refusal(const std::string& path) {
     try {
       const OutputLock second{path};

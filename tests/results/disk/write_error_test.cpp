@@ -1,4 +1,4 @@
-// Every cause has its name and its remedy.
+// Tests that the message of every cause names the cause and a hint.
 #include "tbench/results/write_error.hpp"
 
 #include <gmock/gmock.h>

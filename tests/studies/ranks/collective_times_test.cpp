@@ -12,7 +12,7 @@ using enum CollectiveOp;
 
 constexpr double kUs = 1e-6;
 
-/// Two GPUs: 10 us up to 1 kB, 40 us for 100 kB, 400 us for 1 MB.
+/// Returns times of two GPUs: 10 us up to 1 kB, 40 us for 100 kB, 400 us for 1 MB.
 CollectiveTimes of_two() {
   CollectiveTimes times;
   times.add(kAllReduce, 2, 1e3, Seconds{10 * kUs});
@@ -28,9 +28,9 @@ double us(const CollectiveTimes& times, std::int64_t gpus, double bytes) {
 TEST(CollectiveTimes, LieOnLinesInTheLogarithmsOfWhatWasMeasured) {
   const CollectiveTimes times = of_two();
   EXPECT_NEAR(us(times, 2, 1e5), 40, 1e-9);
-  EXPECT_NEAR(us(times, 2, 1e4), 20, 1e-9);  // half way from 1 kB to 100 kB: sqrt(10 * 40)
+  EXPECT_NEAR(us(times, 2, 1e4), 20, 1e-9);  // logarithmically half way from 1 kB to 100 kB: sqrt(10 * 40)
   EXPECT_NEAR(us(times, 2, 100), 10, 1e-9);
-  EXPECT_NEAR(us(times, 2, 1e7), 4000, 1e-9);  // 1 MB's bandwidth
+  EXPECT_NEAR(us(times, 2, 1e7), 4000, 1e-9);  // with the bandwidth of 1 MB
 }
 
 TEST(CollectiveTimes, OfMoreGpusKeepTheBusBandwidthAndTheLatency) {

@@ -1,4 +1,4 @@
-// The study of collectives on records of 2 and 8 GPUs.
+// Tests the study of collectives with records of 2 and 8 GPUs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ std::vector<AxisOverride> narrowed() {
           parse_axis_override("Collective.bytes=1024,1048576"), parse_axis_override("Collective.precision=fp32")};
 }
 
-/// Records of 8 GPUs: 1 MiB has 104.9 GB/s by the algorithm and 1.75 times that on the bus; send_recv, whose factor is
-/// 1, has 209.7 GB/s.
+/// Returns records of 8 GPUs. At 1 MiB, all_reduce has an algorithm bandwidth of 104.9 GB/s and 1.75 times that on the
+/// bus. send_recv, whose bus factor is 1, has 209.7 GB/s.
 std::vector<Record> of_eight() {
   return {collective(kAllReduce, 1024, 8, 16), collective(kAllReduce, kMebi, 8, 10), collective(kSendRecv, 1024, 8, 8),
           collective(kSendRecv, kMebi, 8, 5)};
@@ -65,7 +65,7 @@ TEST(CollectivesStudy, WithoutSendRecvThereIsNoShare) {
   unstable.status = Status::kUnstable;
   const StudyReport report = rank_report("collectives", {unstable}, narrowed());
   EXPECT_THAT(texts(section_of(report, "Share of the link %").rows[1]), ElementsAre("1 MiB", "", "[2]"));
-  EXPECT_THAT(report.notes, ElementsAre("* unstable or throttled."));  // of its time
+  EXPECT_THAT(report.notes, ElementsAre("* unstable or throttled."));  // marks a time
 }
 
 TEST(CollectivesStudy, LatencyIsTheSmallestSizes) {

@@ -1,4 +1,4 @@
-// Steps of three gradients and collectives that take a microsecond per kilobyte, so that every sum fits a line.
+// Predicts steps with three gradients, and collectives that take 1 us per kB, so every sum is short.
 
 #include "studies/ranks/ddp_prediction.hpp"
 
@@ -22,7 +22,7 @@ constexpr IsolatedStep kIsolated{.step = {100 * kUs}, .backward = {40 * kUs}, .o
 constexpr std::array kGradients{GradientTensor{1000, 0.25}, GradientTensor{2000, 0.5}, GradientTensor{1000, 1}};
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// 1 us a kB of two GPUs.
+/// Returns times of two GPUs: 1 us per kB.
 CollectiveTimes times() {
   CollectiveTimes all;
   for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kReduceScatter, CollectiveOp::kAllGather}) {
@@ -36,7 +36,7 @@ DdpPlan plan(DdpStrategy strategy, double bucket_bytes = 1) {
   return {.strategy = strategy, .gpus = 2, .gradients = kGradients, .gradient_bytes = 4, .bucket_bytes = bucket_bytes};
 }
 
-/// Copies that read and write 6.4 GB/s: 1.25 us for 4,000 bytes, 5 us for all 16,000.
+/// Adds copies with 6.4 GB/s of reads and writes: 1.25 us for 4,000 bytes, 5 us for all 16,000.
 DdpPlan with_copies(DdpPlan of) {
   of.copy_per_second = 6.4e9;
   return of;
@@ -52,7 +52,7 @@ void expect_us(const std::optional<DdpPrediction>& prediction, double step, doub
 TEST(GradientBuckets, CloseOnceTheyHoldEnough) {
   const std::vector<GradientBucket> buckets = gradient_buckets(kGradients, 4, 8000, 8000);
   ASSERT_EQ(buckets.size(), 2U);
-  EXPECT_EQ(buckets[0].bytes, 12'000);  // 4,000 are not enough, and with the next 8,000 there are more
+  EXPECT_EQ(buckets[0].bytes, 12'000);  // 4,000 are too few; the next gradient adds 8,000
   EXPECT_EQ(buckets[0].backward_share, 0.5);
   EXPECT_EQ(buckets[1].bytes, 4000);
   EXPECT_EQ(buckets[1].backward_share, 1);
@@ -77,16 +77,17 @@ TEST(PredictStep, BucketedExchangesBucketByBucketAfterwards) {
   with_latency.add(CollectiveOp::kAllReduce, 2, 4000, Seconds{10 * kUs});
   with_latency.add(CollectiveOp::kAllReduce, 2, 12'000, Seconds{15 * kUs});
   expect_us(predict_step(kIsolated, plan(kBucketed, 8000), with_latency), 125, 25, 25);
-  // Copied after 3.75 and 5 us; exchanged from 3.75 to 15.75 and to 19.75, of which 5 are copies' too.
+  // The buckets are copied after 3.75 and 5 us, and exchanged from 3.75 to 15.75 and to 19.75. Copies take 5 us of
+  // that.
   expect_us(predict_step(kIsolated, with_copies(plan(kBucketed, 8000)), times()), 119.75, 16, 14.75);
 }
 
 TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
-  // Ready at 10, 20 and 40 us: 10 to 14, 20 to 28, 40 to 44.
+  // The gradients are ready at 10, 20 and 40 us, and exchanged from 10 to 14, 20 to 28 and 40 to 44.
   expect_us(predict_step(kIsolated, plan(kOverlapped, 4000), times()), 104, 16, 4);
-  // Copies of 1.25, 2.5 and 1.25 us in between: 11.25 to 15.25, 23.75 to 31.75, 45 to 49.
+  // Copies of 1.25, 2.5 and 1.25 us come first, so exchanges run from 11.25 to 15.25, 23.75 to 31.75 and 45 to 49.
   expect_us(predict_step(kIsolated, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
-  // They wait for each other in a backward pass of 12 us: 3 to 7, 7 to 15, 15 to 19.
+  // In a backward pass of 12 us, the exchanges wait for each other: 3 to 7, 7 to 15, 15 to 19.
   IsolatedStep quick = kIsolated;
   quick.backward = {12 * kUs};
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
@@ -95,7 +96,7 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
 TEST(PredictStep, WhatIsHiddenTakesItsCostFromTheBackwardPass) {
   DdpPlan costly = plan(kOverlapped, 4000);
   costly.overlap_cost = 0.5;
-  expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);  // 104 and half of the 12 that are hidden
+  expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);  // 104, and half of the 12 that are hidden
   costly.strategy = kReducer;
   expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);
   costly.strategy = kBucketed;
@@ -118,11 +119,11 @@ TEST(PredictStep, TheReducersFirstBucketIsSmallByDefault) {
   const IsolatedStep isolated{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};
   DdpPlan of_large = plan(kReducer, 25 * kMebi);
   of_large.gradients = large;
-  // 1 MiB from 1,000; 2 MiB from 4,000 to 6,097.152
+  // The first 1 MiB starts at 1,000. The other 2 MiB take from 4,000 to 6,097.152.
   expect_us(predict_step(isolated, of_large, times()), 11'097.152, 3145.728, 2097.152);
-  of_large.strategy = kOverlapped;  // 3 MiB from 4,000
+  of_large.strategy = kOverlapped;  // 3 MiB start at 4,000
   expect_us(predict_step(isolated, of_large, times()), 12'145.728, 3145.728, 3145.728);
-  // 2 MiB from 2,000 to 4,097.152; then 1 MiB
+  // 2 MiB take from 2,000 to 4,097.152, and then 1 MiB follows.
   of_large.bucket_bytes = 2 * kMebi;
   for (const DdpStrategy strategy : {kOverlapped, kReducer}) {
     of_large.strategy = strategy;
@@ -134,10 +135,10 @@ TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {
   expect_us(predict_step(kIsolated, plan(kShardedOptimizer), times()), 122, 32, 32);  // 100 - 20 + 10 + 16 + 16
   expect_us(predict_step(kIsolated, with_copies(plan(kShardedOptimizer)), times()), 127, 32, 32);
   DdpPlan half = plan(kShardedOptimizer);
-  half.gradient_bytes = 2;  // the parameters that come back have 4
+  half.gradient_bytes = 2;  // the gathered parameters have 4 bytes
   expect_us(predict_step(kIsolated, half, times()), 114, 24, 24);
 
-  // 2.5 parts of 128 MiB, 70 us each and 40 us the half one, gathered in 100 us.
+  // The 2.5 parts of 128 MiB take 70 us each, the half part takes 40 us, and gathering takes 100 us.
   CollectiveTimes of_parts;
   of_parts.add(CollectiveOp::kReduceScatter, 2, 64 * kMebi, Seconds{40 * kUs});
   of_parts.add(CollectiveOp::kReduceScatter, 2, 128 * kMebi, Seconds{70 * kUs});
@@ -174,11 +175,11 @@ TEST(PredictStep, RefusesAPlanThatIsNone) {
   EXPECT_THROW(static_cast<void>(predict_step(kIsolated, plan(kBucketed, 0), times())), std::invalid_argument);
 }
 
-// Extents that keep the sums short: head_dim is 2.
+// The extents keep the sums short; head_dim is 2.
 const ModelSize kMini{"mini", 4, 8, 1, 2};
 constexpr TensorLayout kJoined{.joined_qkv = true, .joined_gate_up = true};
 
-// FLOP of the backward pass of 8 tokens:
+// FLOP of the backward pass for 8 tokens:
 //   LM head              4 * 8 * 10,000 * 4  1,280,000
 //   w2                   4 * 8 * 4 * 8           1,024
 //   w1, w3               each the same           2,048

@@ -1,5 +1,5 @@
-// The study of data-parallel steps: `small` by itself takes 50 ms, of which the backward pass has 30 and the
-// optimizer 5.
+// Tests the study of data-parallel steps. On one GPU, `small` takes 50 ms: 30 ms are backward and 5 ms are the
+// optimizer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr double kParameters = 128'625'408;  // of `small`
+constexpr double kParameters = 128'625'408;  // parameters of `small`
 constexpr std::int64_t kKibi = 1024;
 constexpr std::int64_t kFourGibi = std::int64_t{1} << 32;
 
@@ -34,7 +34,8 @@ MemoryUse peak_of(std::int64_t bytes) {
   return memory;
 }
 
-/// All-reduce in 10 ms for all float32 gradients of `small`, the other two in half of that, and in proportion.
+/// Adds collectives: all_reduce takes 10 ms for all float32 gradients of `small`, the other two take half as long, and
+/// other sizes take proportional times.
 void add_collectives(std::vector<Record>& records) {
   for (const std::int64_t bytes : {kKibi, kFourGibi}) {
     const double microseconds = 10'000 * static_cast<double>(bytes) / (4 * kParameters);
@@ -50,7 +51,7 @@ StudyReport ddp_report(std::vector<Record> records) {
                       parse_axis_override("Collective.bytes=1024,4294967296")});
 }
 
-/// A row of the predictions by strategy and number of GPUs, from `predicted ms` on.
+/// Returns the row of the predictions for a strategy and a number of GPUs, from the column `predicted ms` on.
 std::vector<std::string> predicted(const StudyReport& report, const std::string& strategy, const std::string& gpus) {
   const StudySection& section = section_of(report, "predicted from one GPU's");
   for (const auto& row : section.rows) {
@@ -77,7 +78,7 @@ TEST(DdpStudy, HoldsStrategiesAgainstOneGpuAndTheReducer) {
   EXPECT_THAT(headers(section_of(report, "A step of each GPU's own batch")),
               ElementsAre("strategy", "bucket_mib", "step ms", "tokens/s of all", "efficiency %", "time / reducer's",
                           "communication ms", "exposed ms", "exposed %", "peak MiB"));
-  // 2 GPUs of 4 * 512 tokens in 50 ms; 50 / 64
+  // 2 GPUs process 4 * 512 tokens each in 50 ms; 50 / 64 = 0.7812.
   EXPECT_THAT(step_row(report, "none"), ElementsAre("none", "", "50.00", "81,920", "100.0", "0.7812", "", "", "", ""));
   EXPECT_THAT(step_row(report, "flat"), ElementsAre("flat", "", "80.00", "51,200", "62.50", "1.250", "", "", "", ""));
   EXPECT_THAT(step_row(report, "overlapped"), ElementsAre("overlapped", "25", "62.50", "65,536", "80.00", "0.9766",
@@ -134,12 +135,14 @@ TEST(DdpStudy, PredictsEveryStrategyFromTheIsolatedStep) {
               ElementsAre("60.00", "62.50", "-4.000", "10.00", "10.00", "83.33", "measured"));
   EXPECT_THAT(predicted(report, "flat", "2"),
               ElementsAre("60.00", "75.00", "-20.00", "10.00", "10.00", "83.33", "measured"));
-  // 50 - 5 + 2.5 + 5 + 5
+  // The step takes 50 - 5 + 2.5 + 5 + 5 ms.
   EXPECT_EQ(predicted(report, "sharded_optimizer", "2")[0], "57.50");
-  // The last bucket has the embedding, 7,680,000 elements that are there when backward ends: 0.597 ms at least.
+  // The last bucket contains the embedding's 7,680,000 gradients, which are ready when backward ends. It takes at least
+  // 0.597 ms.
   EXPECT_THAT(predicted(report, "overlapped", "2")[4], ::testing::MatchesRegex("0[.](59|[6-9]).*|[12][.].*"));
   EXPECT_EQ(predicted(report, "none", "2"), std::vector<std::string>{});
-  // 10 ms * 1.75, and of the sharded 10 ms * 0.875 / 0.5 and an eighth of the optimizer
+  // All-reduce takes 10 ms * 1.75. The sharded optimizer takes 10 ms * 0.875 / 0.5 and an eighth of the optimizer's
+  // time.
   EXPECT_THAT(predicted(report, "flat", "8"),
               ElementsAre("67.50", "", "", "17.50", "17.50", "74.07", "prediction alone; extrapolated"));
   EXPECT_EQ(predicted(report, "sharded_optimizer", "8")[0], "63.12");  // 50 - 5 + 0.625 + 17.5
@@ -177,15 +180,15 @@ TEST(DdpStudy, CopiesIntoBuffersTakeTheRateOfACeilingInTheFiles) {
   std::vector<Record> records{alone()};
   add_collectives(records);
   Record copy = support::timed_record({"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, Seconds{0.001});
-  copy.work = Work{.bytes = static_cast<std::int64_t>(4 * kParameters)};  // as many as there are gradients' in 1 ms
+  copy.work = Work{.bytes = static_cast<std::int64_t>(4 * kParameters)};  // the bytes of all gradients in 1 ms
   records.push_back(copy);
   const StudyReport report = ddp_report(records);
-  EXPECT_EQ(predicted(report, "flat", "2")[0], "64.00");  // in and out, read and written
+  EXPECT_EQ(predicted(report, "flat", "2")[0], "64.00");  // copied in and out; each copy reads and writes
   EXPECT_EQ(predicted(report, "naive", "2")[0], "60.00");
   for (const std::string& command : report.commands) EXPECT_THAT(command, Not(HasSubstr("Ceiling")));
 }
 
-/// 100 MiB are further from a bucket of 25 than 16, and fp32 products are another case.
+/// A bucket of 100 MiB is further from 25 MiB than 16 MiB is, and fp32 products are another case.
 TEST(DdpStudy, OverlapCostsWhatWasMeasuredNearestToTheBucket) {
   std::vector<Record> records{alone(), parallel(parallel_id("overlapped", "2", "25"), 55)};
   add_collectives(records);
@@ -213,7 +216,7 @@ TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
               ElementsAre("2 measured steps that the host limits are left out of the errors."));
 }
 
-/// A file from before ranks were told so when they were measured.
+/// The file is older than the mark for host-bound ranks.
 TEST(DdpStudy, AStepWhoseExchangeWaitsForAHostCountsAsNoError) {
   std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
   records[2].timing->drain = records[2].timing->median * 0.04;

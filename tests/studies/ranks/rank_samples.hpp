@@ -1,4 +1,4 @@
-// Records of what several GPUs do together, with figures that are worked out by hand.
+// Makes records of several GPUs' joint work, with figures computed by hand.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ inline Record overlap(std::int64_t bytes, const std::string& precision, double p
   return record;
 }
 
-/// `DataParallel/size:small/ctx:512/batch:4/precision:bf16/impl:sdpa/gpus:G/strategy:S[/bucket_mib:B]`
+/// Returns `DataParallel/size:small/ctx:512/batch:4/precision:bf16/impl:sdpa/gpus:G/strategy:S[/bucket_mib:B]`.
 inline CaseId parallel_id(const std::string& strategy, const std::string& gpus = "2", const std::string& bucket = "") {
   std::vector<CaseId::Parameter> parameters{{"size", "small"},     {"ctx", "512"},   {"batch", "4"},
                                             {"precision", "bf16"}, {"impl", "sdpa"}, {"gpus", gpus},
@@ -54,7 +54,7 @@ inline StudyReport rank_report(const std::string& study, std::vector<Record> rec
   return study_report(find_study(study, "--study"), std::vector{file}, {.axes = std::move(axes), .filter = filter});
 }
 
-/// The section whose caption holds a text.
+/// Returns the section whose caption contains `text`.
 inline StudySection section_of(const StudyReport& report, const std::string& text) {
   for (const StudySection& section : report.sections) {
     if (section.caption.find(text) != std::string::npos) return section;
