@@ -14,7 +14,9 @@ def find_chromium():
 
 
 class Browser:
-    """One page. `problems` are its uncaught exceptions, console errors and requests that leave the disk."""
+    """One page of the browser. `problems` are its uncaught exceptions, console errors and requests that leave the
+    disk.
+    """
 
     def __init__(self, program):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -92,7 +94,8 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         height = self.evaluate("new Promise((done) => setTimeout(() => done(document.body.scrollHeight), 600))")
-        # As tall as the page: a capture beyond the viewport resizes it, and catches charts before they redraw.
+        # Makes the window as tall as the page. A capture beyond the viewport would resize it and show charts before
+        # they redraw.
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.evaluate("new Promise((done) => setTimeout(done, 600))")
         picture = self.call("Page.captureScreenshot")["data"]

@@ -1,5 +1,6 @@
-"""What charts show of a grid: one colour an implementation in all of them, in light and dark; one context a chart of
-sizes; the middle of several processes; bars in their places where others are missing. In a real browser.
+"""Tests the charts of a grid in a real browser. An implementation has the same colour in all charts, in light and dark.
+A chart of sizes has one context. It shows the median of several processes. Bars stay in their places if others are
+missing.
 
 Usage: charts_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -24,7 +25,7 @@ def written(folder, name, results):
 
 
 def colours_of(browser, scheme):
-    """Of every implementation, in all plots: the colours of its first variant."""
+    """Returns {implementation: colours of its first variant} over all plots."""
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     browser.evaluate("new Promise((r) => setTimeout(r, 200)).then(() => tbench.charts.drawAll())")
     found = {}
@@ -53,7 +54,7 @@ def check_colours(browser):
 
 
 def check_variants(browser):
-    """Sizes of one implementation are shades of its colour and have shapes of their own."""
+    """Sizes of one implementation have shades of its colour and different shapes."""
     sets = browser.evaluate(f"{CHARTS.format('time')}[0].data.datasets.filter((d) => d.label.endsWith('flash')).map((d) => [d.label, d.borderColor, d.pointStyle[0]])")
     expect([label for label, _, _ in sets], ["small flash", "medium flash"], "variants of one implementation")
     for column, what in ((1, "colours"), (2, "shapes")):
@@ -61,7 +62,7 @@ def check_variants(browser):
 
 
 def check_contexts(browser):
-    """A chart of sizes has one context, and says which."""
+    """A chart of sizes has one context, and its title names it."""
     titles = browser.evaluate("[...document.querySelectorAll('#throughput h3')].map((h) => h.textContent)")
     expect(titles, [f"Model, ctx {ctx} train_step bf16" for ctx in (128, 256, 512, 1024)], "a panel a context")
     for plot in ("throughput", "flops", "mfu"):
@@ -72,7 +73,7 @@ def check_contexts(browser):
 
 
 def check_places(browser):
-    """`mine` has no medium: its bars, and those of the others, are where their names are."""
+    """`mine` has no medium. Its bars and the others' bars are where their names are."""
     misplaced = f"""{CHARTS.format('throughput')}.flatMap((c) => c.data.datasets.flatMap((d, i) => d.data.map((p, k) => [p, c.getDatasetMeta(i).data[k]])
         .filter(([p]) => p.y !== null).map(([p, bar]) => Math.abs(bar.x - c.scales.x.getPixelForValue(c.data.labels.indexOf(p.x))) / c.scales.x.width * c.data.labels.length)))"""
     distances = browser.evaluate(misplaced)
@@ -81,7 +82,7 @@ def check_places(browser):
 
 
 def check_processes(browser):
-    """Of five processes the middle one."""
+    """Each bar shows the median of five processes."""
     values = browser.evaluate(f"{CHARTS.format('throughput')}[0].data.datasets[0].data.map((p) => [p.x, p.record.metrics.median_ms])")
     expect([x for x, _ in values], ["small", "medium", "large", "xl"], "a bar a size")
     for number, (_, value) in enumerate(values):

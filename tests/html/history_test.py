@@ -1,5 +1,5 @@
-"""The page of `tbench history -o` in a real browser: levels, epochs, invalid nights, confirmed regressions, failures and
-hostile texts, as plots and as tables; the keyboard, a screen reader's view, printing, and many series.
+"""Tests the page of `tbench history -o` in a real browser: levels, epochs, invalid nights, confirmed regressions,
+failures and hostile texts, as plots and as tables; the keyboard, a screen reader's view, printing, and many series.
 
 Usage: history_test.py TBENCH FAKE_BENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -15,7 +15,7 @@ from synthetic import HOSTILE, load
 SETTLED = "new Promise((done) => setTimeout(done, 400))"
 OVERVIEW = "[...document.querySelectorAll('#overview tbody tr')]"
 SERIES = 14  # nine of the fake program, five of the other machine
-PLOTS = 12  # of one page
+PLOTS = 12  # per page
 
 
 def night(number):
@@ -27,7 +27,7 @@ def section(name):
 
 
 def data_of(browser, name):
-    """Nights of a section's plot by the name of their series."""
+    """Returns {series: nights} of a section's plot."""
     browser.evaluate("tbench.charts.drawAll()")
     found = browser.evaluate(f"Object.fromEntries(Chart.getChart({section(name)}.querySelector('canvas')).data.datasets.map((d) =>"
                              " [d.label, d.data.map((p) => new Date(p.x).toISOString().slice(0, 10))]))")
@@ -35,7 +35,7 @@ def data_of(browser, name):
 
 
 def rows_of(browser, name):
-    """What the table beside a plot says of each night, by night."""
+    """Returns {night: text in the table next to a plot}."""
     return dict(browser.evaluate(f"[...{section(name)}.querySelectorAll('tbody tr')].map((r) => [r.cells[0].textContent, r.cells[4].textContent])"))
 
 
@@ -74,7 +74,7 @@ def check_plots(browser):
 
 
 def check_tables(browser):
-    """The table beside a plot says what the plot shows."""
+    """The table next to a plot says what the plot shows."""
     rows = rows_of(browser, "2.7B/ctx:512/batch:4/pass:forward")
     expect(len(rows), nights.NIGHTS, "a row a night")
     assert rows[night(nights.STEP)].startswith("level +"), rows
@@ -96,7 +96,7 @@ def check_filters(browser):
 
 
 def check_keyboard(browser):
-    """A name in the table leads to its plot, also on another page of them."""
+    """A name in the table leads to its plot, even on another page of plots."""
     browser.evaluate(f"{OVERVIEW}[{SERIES - 1}].querySelector('button').focus()")
     browser.press("Enter", 13)
     expect(browser.evaluate("document.activeElement.textContent"), browser.evaluate(f"{OVERVIEW}[{SERIES - 1}].cells[0].textContent"), "the plot of a series")

@@ -1,5 +1,5 @@
-"""Pages at 1,280 pixels, in light and dark: nothing is wider than the page but what scrolls on its own, and no two labels
-of an axis lie on each other. In a real browser.
+"""Tests pages at 1,280 pixels, in light and dark, in a real browser: only elements that scroll on their own are wider
+than the page, and no two labels of an axis overlap.
 
 Usage: layout_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -16,8 +16,8 @@ WIDTH = 1280
 APART = 2  # pixels between two labels
 TOO_WIDE = """[...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll') && e.getBoundingClientRect().right > innerWidth + 1)
     .map((e) => `${e.tagName} ${e.id} ${e.className}: ${e.textContent.slice(0, 60)}`)"""
-# Boxes of the labels of every axis, in the axis's direction: [chart, axis, begin, end, label]. Slanted ones lie beside each
-# other.
+# Returns the boxes of every axis's labels along the axis: [chart, axis, begin, end, label]. Slanted labels are left
+# out, because they do not overlap.
 LABELS = """[...document.querySelectorAll('canvas')].map((c) => Chart.getChart(c)).filter(Boolean).flatMap((chart, number) => Object.values(chart.scales).map((scale) => {
     const items = (scale._labelItems ?? scale._computeLabelItems(chart.chartArea)).filter((item) => item.label !== '' && !item.rotation);
     return items.map(({ font, label, translation }) => {
@@ -29,7 +29,7 @@ LABELS = """[...document.querySelectorAll('canvas')].map((c) => Chart.getChart(c
   }))"""
 
 
-# Pairs of texts of one picture whose boxes meet.
+# Returns pairs of texts in one picture whose boxes overlap.
 OVERLAPS = """[...document.querySelectorAll('figure')].flatMap((figure) => {
     const texts = [...figure.querySelectorAll('text')].map((t) => [t.textContent, t.getBoundingClientRect()]);
     return texts.flatMap(([one, a], i) => texts.slice(i + 1).filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map(([other]) => `${one} and ${other}`));

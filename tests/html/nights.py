@@ -1,5 +1,6 @@
-"""A history of made-up nights for the browser tests: a step, a confirmed regression, an invalid night, a failed case,
-a change of the driver, a second machine, and hostile texts in all that a history shows."""
+"""A made-up history for the browser tests: a step, a confirmed regression, an invalid night, a failed case, a change of
+the driver, a second machine, and hostile texts in everything that a history shows.
+"""
 
 import copy
 import datetime
@@ -23,7 +24,7 @@ def started(night):
 
 
 def variables(night):
-    """The environment of a night's fake build."""
+    """Returns the environment of a night's fake build."""
     slow = []
     if night >= STEP:
         slow.append(r"2\.7B/.*forward")
@@ -41,7 +42,7 @@ def variables(night):
 
 
 def other_machine(golden):
-    """A run on a GPU of a hostile name, with a case of a hostile name."""
+    """Returns a run on a GPU with a hostile name, with a case of a hostile name."""
     results = copy.deepcopy(golden)
     results["context"]["tbench"]["environment"]["gpu"]["name"] = "GPU " + HOSTILE
     results["benchmarks"][0]["tbench"]["parameters"]["size"] = HOSTILE
@@ -49,7 +50,7 @@ def other_machine(golden):
 
 
 def make_history(tbench, fake_bench, golden, folder):
-    """The path of the database. What a night's gate says does not matter here: it judges, and the history keeps it."""
+    """Makes the database and returns its path. The gate evaluates each night, and its verdicts do not matter here."""
     db = os.path.join(folder, "history.db")
     for night in range(NIGHTS):
         run = os.path.join(folder, f"run{night}.json")

@@ -1,4 +1,4 @@
-"""Plots of operations beside their ceilings, findings, and the comparison of two files, in a real browser.
+"""Tests plots of operations with their ceilings, labels, and the comparison of two files, in a real browser.
 
 Usage: operations_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -26,7 +26,7 @@ def points(browser, plot, chart, label):
 
 
 def check_ceilings(browser):
-    """Ceilings are found by `what` alone: the better of burst and sustained."""
+    """A ceiling is found by its `what` alone: the higher of burst and sustained."""
     titles = browser.evaluate("[...document.querySelectorAll('#ceilings canvas')].map((c) => Chart.getChart(c).data.labels.join())")
     expect(titles, ["copy,l2_read", "gemm_bf16,gemm_fp32"], "ceilings")
     expect(points(browser, "ceilings", 0, "burst"), [["copy", 4], ["l2_read", 10]], "bandwidths")
@@ -39,7 +39,7 @@ def check_ceilings(browser):
     labels = browser.evaluate(f"{CHARTS.format('roofline')}.map((c) => c.data.datasets.map((d) => d.label).join())")
     expect(labels, [f"copy and gemm_{precision},cublas,cublaslt" for precision in ("bf16", "fp32")]
            + ["copy and gemm_bf16,forward aten,forward fused,backward aten,backward fused"] * 4, "rooflines of matrix products and of operations")
-    # 256 * 256 elements of two bytes in each of three matrices
+    # Each of the three matrices has 256 * 256 elements of two bytes.
     assert abs(points(browser, "roofline", 0, "cublas")[0][0] - 2 * 256 ** 3 / (3 * 2 * 256 ** 2)) < 0.01, "intensity of a matrix product"
     ridge = points(browser, "roofline", 0, "copy and gemm_bf16")[1]
     assert abs(ridge[0] - 800 / 4) < 0.1 and abs(ridge[1] - 800) < 0.1, f"of two regimes the better one: {ridge}"
@@ -69,7 +69,7 @@ def check_products(browser):
 
 
 def check_cases(browser):
-    """A rate above its ceiling is flagged, and a case says what its family found."""
+    """A rate above its ceiling is flagged, and a case shows the labels of its family."""
     search(browser, "adamw fused small forward")
     cells = browser.evaluate(f"{ROWS}[0].querySelector('.warn').textContent")
     expect(cells, "110 above", "the flag in the table")
@@ -106,7 +106,7 @@ def check_comparison(browser):
 
 
 def check_refused(browser, tbench, folder, base):
-    """Files that must not be compared are shown all the same, and the page says why."""
+    """Files that must not be compared are shown all the same, and the page explains why they are not compared."""
     other = copy.deepcopy(base)
     other["context"]["tbench"]["environment"]["clock_policy"] = "locked " + HOSTILE
     paths = []

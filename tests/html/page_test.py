@@ -1,5 +1,5 @@
-"""The page of `tbench report -o` in a real browser: loads without an error or a request, shows every value, sorts and
-filters by mouse and keyboard, and shows hostile texts as text.
+"""Tests the page of `tbench report -o` in a real browser: it loads without an error or a request, shows every value,
+sorts and filters by mouse and keyboard, and shows hostile texts as text.
 
 Usage: page_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -22,7 +22,7 @@ ROWS = "[...document.querySelectorAll('#cases tbody tr')]"
 
 
 def hostile_results(golden):
-    """The golden results at two more contexts, with a hostile case name, device name and reason."""
+    """Returns the golden results at two more contexts, with a hostile case name, device name and reason."""
     results = copy.deepcopy(golden)
     results["context"]["tbench"]["environment"]["gpu"]["name"] = HOSTILE
     timed = results["benchmarks"][0]
@@ -43,10 +43,10 @@ def report(tbench, folder, files):
 
 
 def in_browser(check, done=""):
-    """Calls check(browser, folder) with a folder that goes away; then no page may have had an error, or asked for
-    anything beyond the disk. Prints `done`.
+    """Calls check(browser, folder) with a temporary folder. Then no page may have had an error, or a request beyond the
+    disk. Prints `done`.
 
-    Returns the exit status of a test program: that of a skipped one without Chromium.
+    Returns the exit status of a test program, which is the status of a skipped test without Chromium.
     """
     chromium = find_chromium()
     if not chromium:
@@ -89,7 +89,7 @@ def check_single(browser, page, records):
 
 
 def check_summary(browser, parts):
-    """The page opens with it: a list a file and a comparison, under headings where there are several."""
+    """The page begins with the summary: one list per file and per comparison, under headings if there are several."""
     before = "document.getElementById('summary').compareDocumentPosition(document.getElementById('runs')) & Node.DOCUMENT_POSITION_FOLLOWING"
     expect(browser.evaluate(f"Boolean({before})"), True, "the summary comes first")
     expect(browser.evaluate("document.querySelectorAll('#summary ul').length"), parts, "parts of the summary")
@@ -126,7 +126,7 @@ MARKED = "[...document.querySelectorAll('#cases .mark')]"
 
 
 def check_marks(browser, records):
-    """Times have the marks that every other table gives them, and the page says what they mean."""
+    """Times have the same marks as in every other table, and the page explains them."""
     def marks_of(record):
         timing = record.get("timing")
         if not timing:

@@ -81,7 +81,7 @@ TEST(HtmlData, TimesHaveTheMarksOfTheTables) {
   EXPECT_TRUE(data.at("legend").empty());
 }
 
-/// Five processes of two cases.
+/// Returns five processes of two cases.
 results::ResultFile processes(double factor) {
   results::ResultFile file = support::golden_file();
   file.options["processes"] = "5";
@@ -143,7 +143,8 @@ history::SeriesPoint point(int day, double seconds) {
   return point;
 }
 
-/// Four nights: a step on the third, which is a confirmed regression too; no value on the fourth.
+/// Returns a series of four nights: a step on the third night, which is also a confirmed regression, and no value on
+/// the fourth.
 history::Series sample(const std::string& fingerprint, const std::string& pass) {
   history::Series series{
       .name = support::model_id(pass, "sdpa").name(), .fingerprint = fingerprint, .points = {}, .changes = {}};
@@ -185,7 +186,7 @@ TEST(SeriesPageData, MachinesHaveTheirRunsOnce) {
   late.points.erase(late.points.begin(), late.points.begin() + 2);  // measured from the third night on
   late.points[0].is_valid = false;
   std::vector<history::Series> all{sample("H200", "forward"), late, sample("H100", "forward")};
-  all[0].points[2].is_valid = false;  // a night is valid or not for all of its cases
+  all[0].points[2].is_valid = false;  // a night is valid or invalid for all of its cases
   const results::Json data = series_page_data(all);
   ASSERT_EQ(data.at("files").size(), 2U);
   const results::Json& machine = data.at("files").at(0);

@@ -1,4 +1,4 @@
-"""Attention's plots, the roofline, the keyboard, a screen reader's view and printing, in a real browser.
+"""Tests attention's plots, the roofline, the keyboard, a screen reader's view and printing, in a real browser.
 
 Usage: plots_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -43,23 +43,25 @@ def check_attention(browser):
 
 
 def check_roofline(browser):
-    """A panel an operation and precision, under the roof of that precision; a model, whose bytes nobody counts, is left
-    out, and the page says so."""
+    """There is one panel per operation and precision, under the roof of that precision. A model has no counted bytes,
+    so it is left out, and the page says so.
+    """
     titles = browser.evaluate("[...document.querySelectorAll('#roofline h3')].map((h) => h.textContent)")
     expect(titles, ["Attention, batch 8 heads 1 d_model 64 causal 1 bf16", "Kernel, rmsnorm bf16 aten", "Kernel, softmax bf16 aten", "Kernel, softmax fp16 aten"], "titles of the rooflines")
     charts = CHARTS.format("roofline")
     implementations = ",".join(f"{way} {impl}" for way in ("forward", "backward") for impl in ("naive", "flash", "sdpa_flash"))
     expect(browser.evaluate(f"{charts}.map((c) => c.data.datasets.map((d) => d.label).join())"),
            [f"copy and gemm_bf16,{implementations}", "copy and gemm_bf16,aten", "copy and gemm_bf16,aten", "copy,aten"], "roofs, and points by implementation")
-    # The ridge of bf16: 800 TFLOP/s over 4.3 TB/s. On the way there the roof is the bandwidth times the intensity.
+    # The ridge of bf16 is at 800 TFLOP/s over 4.3 TB/s. Left of it, the roof is the bandwidth times the intensity.
     low, ridge, high = browser.evaluate(f"{charts}[1].data.datasets[0].data.map((p) => [p.x, p.y])")
     assert abs(ridge[0] - 800 / 4.3) < 0.1 and abs(ridge[1] - 800) < 0.1, ridge
     assert abs(low[1] - 4.3 * low[0]) < 1e-3 and abs(high[1] - 800) < 0.1, (low, high)
     slope = browser.evaluate(f"{charts}[3].data.datasets[0].data.map((p) => p.y / p.x)")
     assert len(slope) == 2 and all(abs(s - 4.3) < 1e-3 for s in slope), f"fp16 has no ceiling but the bandwidth: {slope}"
-    # 1e9 FLOP in 1 ms at 2 TB/s: 1 TFLOP/s at half a FLOP a byte.
+    # 1e9 FLOP in 1 ms at 2 TB/s: 1 TFLOP/s at half a FLOP per byte.
     expect(browser.evaluate(f"{charts}[1].data.datasets[1].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
-    # 1.5e12 FLOP over q, k, v and the output of 8 x 256 x 64 elements of two bytes; backward has their gradients too.
+    # 1.5e12 FLOP over q, k, v and the output, each with 8 x 256 x 64 elements of two bytes. Backward also has their
+    # gradients.
     for label, tensors in (("forward flash", 4), ("backward flash", 8)):
         x = browser.evaluate(f"{charts}[0].data.datasets.find((d) => d.label === '{label}').data[0].x")
         assert abs(x / (1.5e12 / (tensors * 8 * 256 * 64 * 2)) - 1) < 1e-4, f"{label} at {x} FLOP a byte"
@@ -85,7 +87,7 @@ def check_screen_reader(browser):
     for role in ("searchbox", "combobox", "button", "image", "table", "region", "columnheader", "rowheader", "heading"):
         names = by_role.get(role) or by_role.get("img" if role == "image" else role)
         assert names, f"nothing has the role {role}: {sorted(by_role)}"
-        # Nothing that one can use or has to understand is without a name.
+        # Everything that can be used or must be understood has a name.
         assert all(name.strip() for name in names), f"{role} without a name: {names}"
     for role in ("main", "banner", "search"):
         assert role in by_role, f"no landmark {role}: {sorted(by_role)}"
@@ -95,7 +97,7 @@ def check_screen_reader(browser):
 
 
 def check_keyboard(browser):
-    """Tab goes in the order of the page: search, filters, clear, and on to the table, whose header sorts by Enter."""
+    """Tab follows the order of the page: search, filters, clear, and then the table, whose header sorts by Enter."""
     expect(browser.evaluate("document.querySelectorAll('[tabindex]:not([tabindex=\"0\"]):not([tabindex=\"-1\"])').length"),
            0, "elements with an order of their own")
     wanted = browser.evaluate("['search', ...[...document.querySelectorAll('#facets select')].map((s) => s.name), 'reset',"

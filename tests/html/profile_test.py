@@ -1,5 +1,5 @@
-"""The page of `tbench profile -o`: its flame graph beside the table of ranges, its memory beside memory.csv, in a real browser at 1,280
-pixels, in light and dark.
+"""Tests the page of `tbench profile -o` in a real browser at 1,280 pixels, in light and dark: its flame graph agrees
+with the table of ranges, and its memory plot with memory.csv.
 
 Usage: profile_test.py TBENCH PROFILE_WRITER. Exit status 77: there is no Chromium.
 """
@@ -40,7 +40,7 @@ def check_layout(browser):
 
 
 def check_flames(browser):
-    """Boxes of ranges are as wide as the table's sums, and lie in their row below what is around them."""
+    """Boxes of ranges are as wide as the table's sums, and lie in the row below the range around them."""
     boxes = browser.evaluate(BOXES)
     columns = browser.evaluate(COLUMNS)
     total = columns.index("GPU sum ms")
@@ -61,7 +61,7 @@ def check_flames(browser):
         if around:
             assert around[-1]["left"] - NEAR < box["left"] and box["right"] < around[-1]["right"] + NEAR, f"{name} leaves {around[-1]}"
         around.append(box)
-    # Below the ranges are classes and kernels: boxes of one row lie beside each other.
+    # Below the ranges are classes and kernels. Boxes of one row do not overlap.
     for top in tops:
         row = sorted((b for b in boxes if b["top"] == top), key=lambda b: b["left"])
         assert all(a["right"] < b["left"] + NEAR for a, b in zip(row, row[1:])), f"boxes of the row at {top} overlap"
@@ -71,7 +71,7 @@ def check_flames(browser):
 
 
 def check_memory(browser, folder):
-    """At every event of the second step the bands end where memory.csv says that the allocator was."""
+    """At every event of the second step, the bands end at the allocator's bytes in memory.csv."""
     with open(os.path.join(folder, "memory.csv"), newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["step"] == "2"]
     areas = browser.evaluate(AREAS)
@@ -87,7 +87,7 @@ def check_memory(browser, folder):
         assert abs(mebi(areas[-1][1][i][1]) - int(row["allocated bytes"]) / MEBI) < 1, f"event {row['event']}"
     below = {name: [mebi(points[-1 - i][1]) for i in range(count)] for name, points in areas}
     above = {name: [mebi(points[i][1]) for i in range(count)] for name, points in areas}
-    # 12 layers: 12 events free the old gradients, 24 more are forward's.
+    # There are 12 layers: 12 events free the old gradients, and 24 more belong to forward.
     for name, mib in (("before the step", 1000), ("FORWARD/layer.*/ffn", 12 * 60), ("FORWARD/layer.*/attention", 12 * 30), ("BACKWARD/layer.*", 0)):
         assert abs(above[name][35] - below[name][35] - mib) < 1, f"{name} at the end of forward: {above[name][35] - below[name][35]}"
     texts = browser.evaluate("[...document.querySelectorAll('figure:not(.flame) svg text')].map((t) => t.textContent)")

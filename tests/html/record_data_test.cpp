@@ -87,7 +87,7 @@ TEST(LeastBytes, AreThoseThatAFamilyCounts) {
 }
 
 TEST(LeastBytes, OfMatrixProductsAreOperandsAndResult) {
-  // (2 * 4 + 4 * 3) inputs and 2 * 3 outputs
+  // There are (2 * 4 + 4 * 3) elements of input and 2 * 3 elements of output.
   EXPECT_EQ(of_case("Gemm/m:2/n:3/k:4/precision:bf16/impl:aten"), 20 * 2 + 6 * 2);
   EXPECT_EQ(of_case("Gemm/m:2/n:3/k:4/precision:tf32/impl:aten"), 20 * 4 + 6 * 4);
   EXPECT_EQ(of_case("Gemm/m:2/n:3/k:4/precision:fp8_e4m3/impl:aten"), 20 * 1 + 6 * 2);
@@ -95,7 +95,7 @@ TEST(LeastBytes, OfMatrixProductsAreOperandsAndResult) {
 
 TEST(LeastBytes, OfAttentionAreItsTensors) {
   const std::string shape = "Attention/batch:8/heads:2/d_model:64/seq_len:128/causal:1";
-  const double tensor = 8.0 * 128 * 64 * 2;  // of q, k, v and the output; backward has their gradients too
+  const double tensor = 8.0 * 128 * 64 * 2;  // bytes of q, k, v and the output each; and gradients in backward
   EXPECT_EQ(of_case(shape + "/pass:forward/precision:bf16/impl:flash"), 4 * tensor);
   EXPECT_EQ(of_case(shape + "/pass:backward/precision:bf16/impl:flash"), 8 * tensor);
   EXPECT_EQ(of_case(shape + "/pass:backward/precision:fp32/impl:flash"), 2 * 8 * tensor);

@@ -1,5 +1,5 @@
-"""A page of 10,000 cases with 100 samples each, and the largest page of a history: under 10 MB, and usable within 2 s of
-opening.
+"""Tests a page of 10,000 cases with 100 samples each, and the largest page of a history: both are smaller than 10 MB
+and usable within 2 s of opening.
 
 Usage: speed_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -19,11 +19,11 @@ CASES = 10_000
 MOST_BYTES = 10_000_000
 MOST_SECONDS = 2.0
 SERIES, NIGHTS = 2222, 90  # 199,980 values of at most 200,000
-TRIES = 5  # the best counts: the other tests of a run take the processors too
+TRIES = 5  # the best try counts, because other tests run at the same time
 
 
 def seconds_to_use(browser, page):
-    """From opening until the page has been painted and has taken a key."""
+    """Returns the seconds from opening the page until it is painted and has handled a key."""
     began = time.monotonic()
     browser.open(page)
     browser.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
@@ -34,7 +34,7 @@ def seconds_to_use(browser, page):
 
 
 def history_of_many(tbench, golden_path, folder):
-    """The page of a small history, with the data of a large one in it."""
+    """Makes the page of a small history, and replaces its data by a large history's."""
     results, db, page = (os.path.join(folder, name) for name in ("results", "history.db", "history.html"))
     os.mkdir(results)
     shutil.copy(golden_path, results)

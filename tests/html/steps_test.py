@@ -1,5 +1,5 @@
-"""The pages of the studies `step` and `waterfall`: where their bars are beside what their tables say, in a real browser at 1,280
-pixels, in light and dark.
+"""Tests the pages of the studies `step` and `waterfall` in a real browser at 1,280 pixels, in light and dark: the bars
+agree with the tables.
 
 Usage: steps_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -13,8 +13,8 @@ from layout_test import OVERLAPS, TOO_WIDE, WIDTH
 from page_test import expect, in_browser
 from synthetic import load, steps
 
-# Of every figure: its title, and of each of its groups the name, the bars (label, length, foot, fill, stroke, whether an outline) and the labels
-# without a bar. In pixels of the screen.
+# Returns for every figure its title and its groups. A group has its name, its bars (label, length, foot, fill, stroke,
+# whether it is an outline) and the labels without a bar. Lengths are in pixels of the screen.
 BARS = """[...document.querySelectorAll('figure.wide')].map((figure) => [figure.querySelector('figcaption').textContent,
     [...figure.querySelectorAll('.groups svg')].map((svg) => {
       const places = [...svg.querySelectorAll('g')].map((g) => [g.querySelector('text').textContent, g.querySelector('.bar')]);
@@ -50,7 +50,7 @@ def check_layout(browser, study):
         expect(browser.evaluate(TOO_WIDE), [], f"what of {study} is wider than {WIDTH} px")
         expect(browser.evaluate(OVERLAPS), [], f"labels of {study} that overlap")
     sizes = browser.evaluate("[...document.querySelectorAll('figure > svg text, .groups text')].map((t) => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a)"
-                             ".filter((size) => size > 0)")  # upright ones have a scale of 0 along x
+                             ".filter((size) => size > 0)")  # upright texts have a scale of 0 along x
     assert sizes and min(sizes) >= 10, f"texts of {study} are {min(sizes)} px high"
 
 
@@ -60,7 +60,7 @@ def check_bars(browser):
     expect(list(figures), [f"{name}{own_axis}" for name in ("train_step, Median ms", "train_step, Peak allocated MiB")], "figures")
     groups = figures[f"train_step, Median ms{own_axis}"]
     expect([group["name"] for group in groups], ["small", "xl"], "groups")
-    # STEP's operations are 21.27 ms; on a stream the step takes 1.25 times as long, as a graph 0.98 times.
+    # STEP's operations take 21.27 ms. On a stream the step takes 1.25 times as long, and as a graph 0.98 times.
     for group, factor in zip(groups, (1, 10)):
         times = [21.27 * factor * share for _ in range(3) for share in (1.25, 0.98)][: len(group["bars"])]
         for bar, ms in zip(group["bars"], times):
@@ -78,7 +78,7 @@ def check_bars(browser):
 
 
 def rows_of(table):
-    """Rows of each case: name of the part, ms as the table shows it, the sentence behind."""
+    """Returns the rows of each case: name of the part, ms as in the table, the sentence after it."""
     part = table["columns"].index("part")
     cases = {}
     for row in table["rows"]:
@@ -98,7 +98,7 @@ def check_falls(browser):
         expect(len(fall["bars"]), len(rows), "bars")
         expect(fall["note"], rows[-1][2], "what is said of the step")
         zero = fall["bars"][-1]["left"]
-        unit = (fall["bars"][-1]["right"] - zero) / rows[-1][1]  # pixels of a ms
+        unit = (fall["bars"][-1]["right"] - zero) / rows[-1][1]  # pixels per ms
         end, tops = 0, []
         for bar, (name, ms, _) in zip(fall["bars"], rows):
             is_sum = name.startswith("= ")
@@ -109,7 +109,7 @@ def check_falls(browser):
             tops.append(bar["top"])
             assert bar["said"].startswith(f"{name}: "), bar
         expect(tops, sorted(tops), "rows in their order")
-        # The last parts: negative where a graph is faster than its traced kernels' time.
+        # The last part is negative if a graph is faster than its traced kernels' time.
         idle = dict((name, (ms, bar)) for bar, (name, ms, _) in zip(fall["bars"], rows))["GPU idle"]
         expect(idle[1]["kind"], "gain" if fall["title"].endswith("graph") else "loss", f"idle of {fall['title']}")
         assert "100.0 %" in fall["texts"] and f"{idle[0]:.4g} ms"[:5] in fall["texts"], fall["texts"]

@@ -1,4 +1,4 @@
-// The sentences that a page of results opens with, each from records made for its rule.
+// Tests the sentences at the beginning of a page of results, each with records made for its rule.
 #include "html/summary.hpp"
 
 #include <gmock/gmock.h>
@@ -123,14 +123,14 @@ TEST(PageSummary, SaysOnceThatARunWasInterrupted) {
 }
 
 TEST(PageSummary, HasTheFindingsOfTheConsole) {
-  Record bound = support::full_record();  // on a GPU, and its host is late
+  Record bound = support::full_record();  // on a GPU with a slow host
   const SummaryPart part = summary_of({{"a.json", file_of({bound})}}).at(0);
   EXPECT_THAT(texts_of(part), Contains(StartsWith("1 case is limited by the host: a time differs")));
   EXPECT_EQ(tone_of(part, "1 case is limited"), Tone::kWarning);
   EXPECT_THAT(texts_of(part), Not(Contains(HasSubstr("next:"))));
 }
 
-/// Five processes of two cases, the first of them `factor` times as long.
+/// Returns five processes of two cases. The first case takes `factor` times as long.
 results::ResultFile processes(double factor, std::size_t count = 5) {
   std::vector<Record> records;
   for (const char* impl : {"sdpa", "flash"}) {

@@ -1,4 +1,5 @@
-"""Results files for the browser tests, made from the golden one: records of families and sizes that it does not hold."""
+"""Results files for the browser tests, made from the golden file: records of families and sizes that it does not have.
+"""
 
 import copy
 import itertools
@@ -16,7 +17,7 @@ HOSTILE = "</script><img src=x onerror=window.hacked=1>&{{data}}"
 
 
 def quantile(ordered, share):
-    """By linear interpolation."""
+    """Returns a quantile by linear interpolation."""
     position = (len(ordered) - 1) * share
     below = int(position)
     above = min(below + 1, len(ordered) - 1)
@@ -24,7 +25,7 @@ def quantile(ordered, share):
 
 
 def with_statistics(timing):
-    """The timing with the statistics of its samples."""
+    """Returns the timing with statistics that follow from its samples."""
     ordered = sorted(timing["samples_s"])
     count, median = len(ordered), quantile(ordered, 0.5)
     for name in ("standard_deviation_s", "relative_iqr", "relative_half_width"):
@@ -42,7 +43,7 @@ def with_statistics(timing):
 
 
 def refreshed(results):
-    """What repeats the records, or follows from their samples, has to agree with them."""
+    """Updates everything that repeats the records or follows from their samples."""
     for entry in results["benchmarks"]:
         if "tbench" not in entry:
             continue
@@ -53,7 +54,9 @@ def refreshed(results):
 
 
 def entry_like(timed, family, parameters, median_s=None, **counters):
-    """An entry with a time; where the median is given, all samples are it, and the GPU works for nine tenths of it."""
+    """Returns an entry with a time. If the median is given, all samples equal it, and the GPU works for nine tenths of
+    it.
+    """
     entry = copy.deepcopy(timed)
     record = entry["tbench"]
     record["family"], record["parameters"] = family, parameters
@@ -67,7 +70,7 @@ def entry_like(timed, family, parameters, median_s=None, **counters):
 
 
 def grid(**axes):
-    """All combinations, the last axis fastest."""
+    """Returns all combinations. The last axis varies fastest."""
     return [dict(zip(axes, values)) for values in itertools.product(*axes.values())]
 
 
@@ -78,7 +81,7 @@ def attention_parameters(**changes):
 
 
 def ceiling_entries(timed, ceilings):
-    """Ceilings by `what`: bytes or FLOP a second, in both regimes; sustained ones are a tenth lower."""
+    """Returns ceilings by `what`, in bytes or FLOP per second, in both regimes. Sustained ones are lower by a tenth."""
     entries = []
     for regime, factor in (("burst", 1), ("sustained", 0.9)):
         for what, moved, flop in ceilings:
@@ -89,7 +92,7 @@ def ceiling_entries(timed, ceilings):
 
 
 def held_against(entry, flop, moved, ceiling, per_second):
-    """Work, and the ceiling that its rate is held against."""
+    """Sets the work of the entry, and the ceiling of its rate."""
     entry["tbench"]["work"] = {"flop": flop, "tokens": 0, "bytes": round(moved), "ceiling": ceiling}
     entry["tbench"]["ceiling_per_second"] = per_second
     return entry
@@ -100,8 +103,9 @@ SHAPES = (("2048", "4096", "1024"), ("2048", "1024", "4096"))
 
 
 def operations(golden):
-    """Ceilings, matrix products of squares and of two other shapes, kernels by operation (one of them above its
-    ceiling), and a case with findings."""
+    """Returns ceilings, matrix products of squares and of two other shapes, kernels by operation (one of them above its
+    ceiling), and a case with labels.
+    """
     timed = golden["benchmarks"][0]
     entries = ceiling_entries(timed, (("copy", 4e12, 0), ("l2_read", 1e13, 0), ("gemm_bf16", 0, 8e14), ("gemm_fp32", 0, 5e13)))
     for precision, peak in (("bf16", 8e14), ("fp32", 5e13)):
@@ -125,7 +129,9 @@ def operations(golden):
 
 
 def training(golden, implementations):
-    """Training steps of two sizes at four contexts by every implementation; the last one has no medium."""
+    """Returns training steps of two sizes at four contexts for every implementation. The last implementation has no
+    medium.
+    """
     timed = golden["benchmarks"][0]
     entries = []
     for number, parameters in enumerate(grid(size=["small", "medium"], ctx=["128", "256", "512", "1024"], batch=["4"], **{"pass": ["train_step"]},
@@ -153,14 +159,15 @@ RANGES = [("FORWARD", 7), ("FORWARD/layer.*", 6), ("FORWARD/layer.*/attention", 
 
 
 def ranges(golden, factor):
-    """RANGES, as a trace has them."""
+    """Returns RANGES in the form of a trace, with times multiplied by `factor`."""
     one = golden["benchmarks"][0]["tbench"]["trace"]["ranges"][0]
     return [one | {"path": path, "gpu_sum_s": factor * ms * 1e-3} for path, ms in RANGES]
 
 
 def traced(golden):
-    """Training steps of two sizes whose trace is STEP, fused attention in place of gemm and softmax for sdpa; of the small
-    one the host is late. A kernel of one phase and one operation. And a step that nobody traced."""
+    """Returns training steps of two sizes with the trace STEP. For sdpa, fused attention replaces gemm and softmax. The
+    host limits the small size. Also returns a kernel with one phase and one operation, and a step without a trace.
+    """
     timed = golden["benchmarks"][0]
     entries = []
     for parameters in grid(size=["small", "xl"], ctx=["512"], batch=["4"], **{"pass": ["train_step"]}, precision=["bf16"], impl=["eager", "sdpa"]):
@@ -182,9 +189,10 @@ def traced(golden):
 
 
 def steps(golden):
-    """Training steps of two sizes, by two implementations and executions, with ceilings of 400 TFLOP/s and 4 TB/s. The trace is STEP, ten times
-    longer for xl; the host is late but for graphs, which are shorter than the GPU's own time: their idle time is below 0. flash as a graph of xl
-    is out of memory."""
+    """Returns training steps of two sizes, for two implementations and executions, with ceilings of 400 TFLOP/s and 4
+    TB/s. The trace is STEP, and ten times longer for xl. The host limits steps on a stream. Graphs are shorter than
+    the GPU's own time, so their idle time is below 0. flash as a graph of xl is out of memory.
+    """
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = [held_against(entry_like(timed, "Ceiling", {"what": "copy", "regime": "burst"}, 1e-3), 0, 4e9, "", 0)]
     del entries[0]["tbench"]["work"]["ceiling"], entries[0]["tbench"]["ceiling_per_second"]
@@ -213,7 +221,7 @@ PROCESSES = 5
 
 
 def processes(golden, factors):
-    """Five processes of a training step by size; factors: how much longer it takes by size."""
+    """Returns five processes of a training step for each size. `factors` says by size how much longer it takes."""
     timed = golden["benchmarks"][0]
     entries = []
     for number, size in enumerate(["small", "medium", "large", "xl"]):
@@ -229,9 +237,10 @@ def processes(golden, factors):
 
 
 def attention(golden):
-    """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings of
-    bursts and one of chained steps, and two operations whose bytes are counted, one of them in fp16 too, which has no
-    ceiling, and a step whose bytes nobody counts."""
+    """Returns the attention grid. Time grows with the square of the length, and naive is out of memory at 16384. Also
+    returns three ceilings in bursts and one of chained steps, two operations whose bytes are counted, one of them
+    also in fp16, which has no ceiling, and a step whose bytes are not counted.
+    """
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = []
     for parameters in attention_parameters():
@@ -255,7 +264,7 @@ def attention(golden):
 
 
 def many(golden, count, samples):
-    """So many cases of the Model family, each with so many samples that all differ."""
+    """Returns `count` cases of the Model family, each with `samples` different samples."""
     timed = golden["benchmarks"][0]
     parameters = grid(size=["small", "medium", "large", "xl", "2.7B"], ctx=["64", "128", "256", "512", "1024"],
                       batch=[str(2 ** i) for i in range(9)], **{"pass": ["forward", "forward_backward", "train_step"]},

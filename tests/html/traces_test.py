@@ -1,4 +1,4 @@
-"""Plots of traced steps: the GPU's time by phase and class, by range, and the gaps, in a real browser.
+"""Tests plots of traced steps in a real browser: the GPU's time by phase and class, by range, and the gaps.
 
 Usage: traces_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -14,7 +14,7 @@ SUMS = "Object.fromEntries({chart}.data.datasets.map((d) => [d.label, Object.fro
 
 
 def sums(browser, plot, chart):
-    """ms, or %, by series and row."""
+    """Returns ms, or %, by series and row."""
     return browser.evaluate(SUMS.format(chart=f"{CHARTS.format(plot)}[{chart}]"))
 
 
@@ -60,14 +60,15 @@ CHOOSE = """{{ const s = document.getElementById('chosen'); s.value = [...s.opti
 
 
 def check_flame(browser):
-    """The ranges of the chosen case: as wide as their time, below the range around them."""
+    """The ranges of the selected case are as wide as their time, and lie below the range around them."""
     browser.evaluate(CHOOSE.format(passes="/size:xl.*impl:sdpa/.test(o.text)"))
     boxes = {box["said"].split(":")[0]: box for box in browser.evaluate(BOXES)}
     expect(list(boxes), [path.split("/")[-1] for path, _ in RANGES], "ranges")
     left, right = boxes["FORWARD"]["left"], boxes["OPTIMIZER"]["right"]
-    unit = (right - left) / 21.27  # pixels of a ms of the smaller case: 7 + 11.26 + 3.01
+    unit = (right - left) / 21.27  # pixels per ms of the smaller case: 7 + 11.26 + 3.01
     assert right - left > 500, f"{right - left} px"
-    # Where each begins: the first one inside of a range with it, others behind the one before.
+    # The begin of each range: the first range inside another begins with it, and others begin at the end of the one
+    # before.
     starts = {"FORWARD": 0, "layer.*": 0, "attention": 0, "attention.qkv": 0, "ffn": 4, "loss": 6, "BACKWARD": 7, "OPTIMIZER": 18.26}
     rows = sorted({box["top"] for box in boxes.values()})
     for path, ms in RANGES:

@@ -1,4 +1,4 @@
-// Where areas are: x from 70 to 1,170, y from 300 up to 22.
+// Tests the coordinates of areas: x from 70 to 1,170, y from 300 up to 22.
 #include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,8 @@ AreaChart sample() {
 
 TEST(AreaChart, BandsLieOnEachOther) {
   const std::string chart = area_chart(sample());
-  // A step of x is 1,100 / 5 = 220; 100 MiB are 278 high, 50 are 139: at 161; 60 are 166.8: at 133.2.
+  // One step of x is 1,100 / 5 = 220. 100 MiB have a height of 278, so 50 MiB have 139 (y = 161), and 60 MiB have 166.8
+  // (y = 133.2).
   EXPECT_THAT(chart, HasSubstr("d=\"M70.0 161.0L290.0 161.0L1170.0 161.0L1170.0 300.0L290.0 300.0L70.0 300.0Z\""));
   EXPECT_THAT(chart, HasSubstr("d=\"M70.0 161.0L290.0 22.0L1170.0 133.2L1170.0 161.0L290.0 161.0L70.0 161.0Z\""));
   EXPECT_THAT(chart, HasSubstr("<title>&lt;FORWARD&gt;: up to 50.00 MiB</title>"));

@@ -1,5 +1,5 @@
-// Where bars are, in the units of a group's picture: the axis begins at x = 46, bars have at least 170 in all, and the
-// longest is 190 long.
+// Tests the coordinates of bars in the picture of a group. The axis begins at x = 46, the bars have at least 170 in
+// all, and the longest bar is 190 long.
 #include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
@@ -25,15 +25,16 @@ BarChart sample() {
 
 TEST(BarChart, LengthsAreTheValuesFromZero) {
   const std::string chart = bar_chart(sample());
-  // Each bar has 170 / 2 = 85, of which it takes 30 at most. Labels of five letters: 10 + 5 * 7.2 = 46 above the
-  // longest bar, whose foot is at 46 + 190 = 236.
+  // Each bar has a place of 170 / 2 = 85, of which it uses at most 30. Labels of five letters need 10 + 5 * 7.2 = 46
+  // above the longest bar, whose foot is at 46 + 190 = 236.
   EXPECT_THAT(chart, HasSubstr("<rect class=\"bar\" x=\"73.5\" y=\"46.0\" width=\"30.0\" height=\"190.0\">"));
-  // Half as long: from 236 - 95 = 141; the outline of 1.5 lies inside.
+  // This bar is half as long and begins at 236 - 95 = 141. Its outline of 1.5 lies inside.
   EXPECT_THAT(chart, HasSubstr("<rect class=\"bar open\" x=\"159.25\" y=\"141.75\" width=\"28.50\" height=\"93.50\">"));
 }
 
 TEST(BarChart, AnOutlineIsHatched) {
-  // The first line cuts the corner 6 from the left top; the other kind of hatch cuts the left bottom one.
+  // The first hatch line cuts the top left corner at a distance of 6. The other kind of hatch cuts the bottom left
+  // corner.
   EXPECT_THAT(bar_chart(sample()), HasSubstr("<path class=\"hatch\" d=\"M159.2 147.8L165.2 141.8M"));
   BarChart chart = sample();
   chart.series[1].hatch = 2;
@@ -70,7 +71,7 @@ TEST(BarChart, ManyBarsHaveWiderPictures) {
     chart.series.push_back({.name = std::to_string(i), .colour = "var(--slot-1)"});
     chart.groups[0].bars.push_back({.value = 1, .label = "1"});
   }
-  // Ten places of 24, between 46 and 6; labels 46, bars 190, names 24. A bar is 0.7 of its place.
+  // Ten places of 24 lie between 46 and 6. Labels need 46, bars 190, names 24. A bar takes 0.7 of its place.
   EXPECT_THAT(bar_chart(chart), AllOf(HasSubstr("viewBox=\"0 0 292 260\""), HasSubstr("width=\"16.8\"")));
 }
 

@@ -1,4 +1,4 @@
-// Where boxes are: the picture is 1,180 wide, a row 22 high.
+// Tests the coordinates of boxes: the picture is 1,180 wide, and a row is 22 high.
 #include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ FlameBox box(const std::string& name, std::optional<std::size_t> parent, double 
   return {.name = name, .said = "told", .parent = parent, .value = value, .colour = "red"};
 }
 
-/// 10 in all: FORWARD 4 { attention 1, ffn 2 }, BACKWARD 6 { ffn 6 }.
+/// Returns boxes with a sum of 10: FORWARD 4 { attention 1, ffn 2 }, BACKWARD 6 { ffn 6 }.
 FlameChart sample() {
   return {.title = "a <step>",
           .boxes = {box("FORWARD", {}, 4), box("BACKWARD", {}, 6), box("attention & more", 0, 1), box("ffn", 0, 2),
@@ -34,19 +34,19 @@ TEST(FlameChart, BoxesAreAsWideAsTheirValuesBelowTheirParent) {
   has("x=\"0.00\" y=\"0\" width=\"472.00\"");  // 118 of 1
   has("x=\"472.00\" y=\"0\" width=\"708.00\"");
   has("x=\"0.00\" y=\"22\" width=\"118.00\"");
-  has("x=\"118.00\" y=\"22\" width=\"236.00\"");  // what is left of FORWARD stays empty
+  has("x=\"118.00\" y=\"22\" width=\"236.00\"");  // the rest of FORWARD stays empty
   has("x=\"472.00\" y=\"22\" width=\"708.00\"");
   EXPECT_THAT(chart, HasSubstr("viewBox=\"0 0 1180 44\""));
 }
 
 TEST(FlameChart, NamesAreCutToTheirBox) {
-  // 118 wide, less 8, hold 16 letters of 6.7.
+  // A width of 118, less 8, holds 16 letters of 6.7.
   EXPECT_THAT(flame_chart(sample()), HasSubstr(">attention &amp; more</text>"));
   FlameChart chart = sample();
   chart.boxes[2].name = "attention and more";
   EXPECT_THAT(flame_chart(chart), HasSubstr(">attention and m…</text>"));
   EXPECT_THAT(flame_chart(chart), HasSubstr("<title>attention and more: told</title>"));
-  chart.boxes[2].value = 0.2;  // 23.6, less 8: two letters
+  chart.boxes[2].value = 0.2;  // a width of 23.6, less 8: two letters
   EXPECT_THAT(flame_chart(chart), AllOf(Not(HasSubstr("…</text>")), HasSubstr("<title>attention and more")));
 }
 
@@ -61,7 +61,7 @@ TEST(FlameChart, WhatANameSharesWithTheBoxAroundIsLeftOut) {
 
 TEST(FlameChart, WhatIsTooNarrowIsNotDrawnAndTakesItsPlace) {
   FlameChart chart = sample();
-  chart.boxes[2].value = 0.003;  // 0.354
+  chart.boxes[2].value = 0.003;  // a width of 0.354
   const std::string text = flame_chart(chart);
   EXPECT_THAT(text, AllOf(Not(HasSubstr("attention")), HasSubstr("x=\"0.35\" y=\"22\" width=\"236.00\"")));
 }
@@ -81,7 +81,7 @@ TEST(FlameChart, TakesWhatItCanDraw) {
   refuses([](FlameChart& chart) { chart.boxes[2].value = -1; });
   refuses([](FlameChart& chart) { chart.boxes[2].value = std::nan(""); });
   refuses([](FlameChart& chart) { chart.boxes[2].parent = 3; });
-  refuses([](FlameChart& chart) { chart.boxes[3].value = 3.1; });  // with 1 beside it more than 4
+  refuses([](FlameChart& chart) { chart.boxes[3].value = 3.1; });  // together with the 1 next to it, more than 4
   FlameChart nothing = sample();
   for (FlameBox& one : nothing.boxes) one.value = 0;
   EXPECT_THROW(static_cast<void>(flame_chart(nothing)), std::invalid_argument);

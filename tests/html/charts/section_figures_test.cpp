@@ -1,4 +1,4 @@
-// Which kind of charts a section has.
+// Tests which kind of charts a section gets.
 
 #include "html/charts/section_figures.hpp"
 
@@ -64,7 +64,7 @@ using studies::StudyStep;
 
 StudyCell value(double value, const std::string& text) { return {.text = text, .value = value}; }
 
-/// Two cases, and between them one that failed and one that nobody measured.
+/// Returns a section with two measured cases, and between them a failed case and a case that was not measured.
 StudySection cases() {
   using enum render::Align;
   const auto row = [](const std::string& impl, const std::string& exec, const std::string& name, double ms,
@@ -130,7 +130,7 @@ using studies::StudySection;
 render::Column key(const std::string& header) { return {header, render::Align::kLeft}; }
 render::Column number(const std::string& header) { return {header, render::Align::kRight}; }
 
-/// Steps of two sizes and passes; nobody measured `compiled`, and nothing of `xl forward`.
+/// Returns steps of two sizes and passes. `compiled` and `xl forward` were not measured.
 StudySection steps() {
   return {
       .caption = "Model ctx:512. Median ms: on a stream, or as CUDA graphs",

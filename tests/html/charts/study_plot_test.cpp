@@ -1,4 +1,4 @@
-// Which charts a study's table gives, from tables whose numbers say where they belong.
+// Tests which charts a study's table gives. The numbers in the tables say where they belong.
 #include "html/charts/section_figures.hpp"
 
 #include <gmock/gmock.h>
@@ -126,7 +126,7 @@ TEST(StudyPlots, GoOverNumbersOfGpus) {
   EXPECT_THAT(names(plots.charts[0]), ElementsAre("small", "xl"));
 }
 
-/// Five sizes, two passes and two precisions at two contexts.
+/// Returns a table of five sizes, two passes and two precisions at two contexts.
 StudySection grid(std::size_t quantities) {
   StudySection section{
       .caption = "Model. Means", .columns = {key("size"), key("ctx"), key("pass"), key("precision")}, .rows = {}};

@@ -1,4 +1,4 @@
-// Where bars are, in the units of the picture: 590 wide, names before 176, rows of 30 of which a bar has 18.
+// Tests the coordinates of bars: the picture is 590 wide, names end at 176, and a bar takes 18 of each row of 30.
 #include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ WaterfallBar bar(const std::string& name, StudyStep step, double value, const st
   return {.name = name, .step = step, .value = value, .labels = {ms, share}, .detail = {}};
 }
 
-/// 2 + 3 = 5, less 1, and 6 more: 10.
+/// Returns a chart of 2 + 3 = 5, minus 1, plus 6: 10.
 WaterfallChart sample() {
   return {.title = "small <sdpa>",
           .x = "ms",
@@ -35,7 +35,7 @@ WaterfallChart sample() {
 }
 
 TEST(WaterfallChart, BarsBeginWhereTheOneAboveEnded) {
-  // Labels of five letters at most take 14 + 5 * 6.9 = 48.5 twice. That leaves 590 - 176 - 97 = 317 for 10 ms.
+  // Labels have at most five letters and need 14 + 5 * 6.9 = 48.5, twice. This leaves 590 - 176 - 97 = 317 for 10 ms.
   const std::string chart = waterfall_chart(sample());
   const auto has = [&](const std::string& box) {
     EXPECT_THAT(chart, HasSubstr("<rect class=" + box + " height=\"18\">"));
@@ -62,7 +62,7 @@ TEST(WaterfallChart, BelowZeroTheAxisIsLonger) {
   WaterfallChart chart = sample();
   chart.bars[3].value = -7;
   chart.bars[4].value = 12;
-  // The axis goes from -2 to 10: 317 / 12 per ms. 0 is at 176 + 52.83.
+  // The axis ranges from -2 to 10: 317 / 12 per ms. 0 is at 176 + 52.83.
   EXPECT_THAT(waterfall_chart(chart),
               AllOf(HasSubstr("<rect class=\"floor\" x=\"228.83\" y=\"12.0\" width=\"52.83\""),
                     HasSubstr("<rect class=\"gain\" x=\"176.00\" y=\"102.0\" width=\"184.92\"")));
