@@ -1,5 +1,5 @@
-"""What GPUs the program holds code for, read from the libraries as they were linked: machine code and PTX of
-TBENCH_CUDA_ARCHITECTURES in every object of kernels, and PTX for the oldest GPUs where kernels need no tensor cores.
+"""Tests for which GPUs the linked libraries hold code: machine code and PTX of TBENCH_CUDA_ARCHITECTURES in every
+object with kernels, and PTX for the oldest GPUs if the kernels need no tensor cores.
 
     built_code_test.py "8.0+PTX 9.0a" libtbench_cuda.a libtbench_kernels.a
 """
@@ -16,12 +16,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from skipping import skipped  # noqa: E402
 
 OLDEST = "75"
-# What every case is timed with, and what needs no tensor cores.
+# Sources that time every case, or whose kernels need no tensor cores.
 FOR_OLDEST = {"cycle_counter.cu", "flush_and_spin.cu", "accumulation.cu", "ceiling.cu"}
 
 
 def cuobjdump():
-    """The toolkit's, or the one that comes with PyTorch's Triton; None: there is none."""
+    """Returns the path of the toolkit's cuobjdump, or of the one in PyTorch's Triton; None if there is neither."""
     found = shutil.which("cuobjdump") or shutil.which("cuobjdump", path="/usr/local/cuda/bin")
     if found:
         return found
@@ -47,7 +47,7 @@ def code_by_object(tool, library, kind):
 
 
 def expected(architectures):
-    """Of machine code and of PTX; some versions of cuobjdump leave the "a" of 9.0a out."""
+    """Returns the expected machine code and PTX. Some versions of cuobjdump omit the "a" of 9.0a."""
 
     def number(text):
         return text.removesuffix("+PTX").removesuffix("a").replace(".", "")

@@ -53,13 +53,13 @@ def renamed_kernels():
 
 
 def is_kernel(name):
-    """Whether `name` is a kernel, or the common beginning of several."""
+    """Returns whether `name` is a kernel, or the common prefix of several kernels."""
     known = declared_kernels() | renamed_kernels()
     return name in known or any(other.startswith(name + "_") for other in known)
 
 
 def is_shape(text):
-    """Whether `text` is written as case names are: known keys in one order, none twice."""
+    """Returns whether `text` is a shape in the form of case names: known keys in one order, none twice."""
     if not text:
         return True
     pairs = [part.partition(":") for part in text.split("/")]
@@ -75,14 +75,14 @@ def is_date(text):
 
 
 def digit_rows(table):
-    """The rows of a Markdown table below its header that hold a digit."""
+    """Returns the rows of a Markdown table below its header that contain a digit."""
     rows = [line for line in table.splitlines() if not RULE.match(line)]
     return [row for row in rows[1:] if re.search(r"\d", row)]
 
 
 class Rows(unittest.TestCase):
     def check(self, is_right, what):
-        """Expects is_right(row) of every row of both files."""
+        """Expects is_right(row) to hold for every row of both files."""
         wrong = [f"{place}: {row}" for name in ("experiments.csv", "measurements.csv") for place, row in records(name)
                  if not is_right(row)]
         self.assertEqual(wrong, [], what)

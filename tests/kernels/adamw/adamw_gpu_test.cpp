@@ -1,4 +1,4 @@
-// AdamW's kernel against the formulas in float64: whole and partial chunks, many tensors, addresses of any alignment,
+// Compares AdamW's kernel with float64 formulas: whole and partial chunks, many tensors, addresses of any alignment,
 // and the effect of its scalars on the device.
 #include <gtest/gtest.h>
 

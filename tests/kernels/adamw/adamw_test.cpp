@@ -1,4 +1,4 @@
-// Decisions and refusals of AdamW's host code, without a GPU.
+// Tests decisions and refusals of AdamW's host code, without a GPU.
 #include "tbench/kernels/adamw.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,6 @@
-// Faults injected into the kernels (common/injected_fault.hpp). The comparison with the reference must find each of
-// them, in the outputs that it spoils and in no other. Linked with the library that has them, built for one head_dim.
+// Tests that the comparison with the reference finds each fault injected into the kernels (common/injected_fault.hpp),
+// in the outputs that the fault spoils and in no others. Linked with the library that has the faults, built for one
+// head_dim.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// The attention kernels against float64: every precision and head_dim, odd, tiny and large shapes, layouts, extreme
-// inputs, and prohibitions: no writes elsewhere, no other bits in the next run.
+// Compares the attention kernels with float64: every precision and head_dim, odd, tiny and large shapes, layouts, and
+// extreme inputs. Kernels may not write elsewhere, and their results must have the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace tbench::kernels {
 namespace {
 
-/// All tests of one precision and head_dim.
+/// Tests one precision and head_dim.
 class AttentionOnGpu : public testing::TestWithParam<KernelOfGrid> {
  protected:
   void SetUp() override {

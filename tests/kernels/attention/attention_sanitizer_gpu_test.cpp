@@ -1,5 +1,5 @@
-// The kernels alone, for compute-sanitizer: no reference, memory of exactly the tensors' size, and no writes to it
-// except by the kernels. The sanitizer reports errors; the tests check only that every output is finite.
+// Runs only the kernels, for compute-sanitizer. There is no reference, tensors fill their memory exactly, and only the
+// kernels write to it. The sanitizer reports errors; the tests check only that every output is finite.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -82,7 +82,7 @@ TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
 }
 
 TEST_P(AttentionSanitizer, GridsThatFillTheGpu) {
-  // More 64-query tiles than the 132 SMs of an H200: the sm90 forward kernels, if the GPU has them.
+  // There are more 64-query tiles than the 132 SMs of an H200, so sm90 forward kernels run if the GPU has them.
   run({300, 300, true}, 27, Layout::kContiguous);
   run({129, 300, false}, 45, Layout::kTransposed);
 }
@@ -94,7 +94,7 @@ TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
 
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }
 
-/// Shapes for which the dispatch would select other kernels.
+/// Uses shapes for which the dispatch would select other kernels.
 class HoppersTf32BackwardSanitizer : public testing::TestWithParam<KernelOfGrid> {
  protected:
   void SetUp() override {

@@ -1,4 +1,4 @@
-// Refusals and workspaces, decided without a GPU.
+// Tests refusals and workspaces, which are decided without a GPU.
 #include "tbench/kernels/attention.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ AttentionProblem problem_of(std::int64_t head_dim, Precision precision) {
                            precision);
 }
 
-/// Bytes of the workspace for contiguous tensors.
+/// Returns the bytes of the workspace for contiguous tensors.
 std::size_t forward_bytes(AttentionProblem problem, const DeviceLimits& limits) {
   problem.layout = contiguous_layout(problem.shape);
   return plan_attention_forward(problem, limits).workspace_bytes();
@@ -77,7 +77,7 @@ DeviceLimits of_capability(int major, int minor) {
 }
 
 TEST(AttentionUnsupportedReason, IsOfTheBuildsOwnCode) {
-  // PTX, if the build has it, runs on all later GPUs.
+  // If the build has PTX, it runs on all later GPUs.
   const bool has_ptx = built_architectures().find("+PTX") != std::string_view::npos;
   EXPECT_EQ(attention_unsupported_reason(problem_of(64, Precision::kBf16), of_capability(99, 1)).has_value(), !has_ptx);
 }
@@ -229,7 +229,7 @@ TEST(AttentionForwardWorkspace, HoldsValuesOnceMoreForTf32OnHopper) {
   if (!runs_sm90a(kHopper, built_architectures())) GTEST_SKIP() << "a build without Hopper's kernels";
   AttentionProblem problem = problem_of(64, Precision::kTf32);
   problem.shape.seq_q = problem.shape.seq_kv = 8000;
-  // 6 heads with 63 tiles of 128 keys by 64 columns each, and the counter
+  // 6 heads with 63 tiles of V, each of 128 keys and head_dim 64, and the counter.
   EXPECT_EQ(forward_bytes(problem, kHopper), 6u * 63 * 128 * 64 * 4 + 256);
   problem.precision = Precision::kFp32;
   EXPECT_EQ(forward_bytes(problem, kHopper), 0U);
@@ -257,7 +257,7 @@ TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
 }
 
 TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearly) {
-  // A backward pass may need at most a buffer per element of dq, dk or dv, so that memory stays O(seq).
+  // The backward pass may need at most one buffer per element of dq, dk or dv, so memory stays O(seq).
   for (const auto& [precision, head_dim] : kernel_grid()) {
     SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
     for (const bool deterministic : {false, true}) {

@@ -1,4 +1,4 @@
-// Descriptions of plans, worked out by hand.
+// Compares descriptions of plans with ones worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

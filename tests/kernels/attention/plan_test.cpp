@@ -1,4 +1,4 @@
-// Plans, and the refusals of arguments that contradict them, without a GPU.
+// Tests plans, and the refusals of arguments that contradict them, without a GPU.
 #include "kernels/attention/plan.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ AttentionProblem problem(std::int64_t seq = 512, Precision precision = Precision
   return one;
 }
 
-/// Contiguous tensors at addresses that nobody reads.
+/// Returns contiguous tensors at addresses that are never read.
 AttentionForward forward_arguments(const AttentionProblem& one) {
   const auto view = [](const TensorLayout& layout) {
     return TensorView{reinterpret_cast<void*>(std::uintptr_t{4096}), layout.strides};

@@ -33,7 +33,7 @@ constexpr std::array<std::int64_t, 4> kBatches{1, 2, 4, 16};
 constexpr std::array<std::int64_t, 10> kHeads{1, 2, 4, 8, 12, 16, 20, 25, 32, 64};
 constexpr std::size_t kNumLengths = 220;
 
-/// One token, and the lengths at which tiles and rules change, with one token fewer and one more.
+/// Returns one token, and the lengths at which tiles and rules change, with one token fewer and one more.
 std::vector<std::int64_t> lengths() {
   std::vector<std::int64_t> all{1};
   const auto add = [&](std::int64_t length) { all.insert(all.end(), {length - 1, length, length + 1}); };
@@ -47,7 +47,7 @@ std::vector<std::int64_t> lengths() {
   return all;
 }
 
-/// FNV-1a over whole numbers.
+/// Computes FNV-1a over whole numbers.
 class Hash {
  public:
   template <typename... Values>
@@ -64,7 +64,7 @@ class Hash {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-// Numbers of the configs, whatever the order in an enumeration.
+// Numbers of the configs, which do not depend on the order in an enumeration.
 
 int number_of(sm80::FwdConfigId tiles) {
   switch (tiles) {
@@ -136,7 +136,7 @@ bool is_16_bit(const AttentionProblem& problem) {
   return problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
 }
 
-/// Whether no tiles serve a problem. Independent of the machine code of this build.
+/// Returns whether no tile serves a problem. This does not depend on the machine code of this build.
 bool is_refused(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (!is_16_bit(problem) && problem.shape.head_dim == 256) return true;
   return sm80::unsupported_reason(problem, limits).has_value();
@@ -170,7 +170,7 @@ struct Hashes {
   std::int64_t problems{};
 };
 
-/// Without a mask every other problem has different numbers of queries and keys.
+/// Adds problems of each length. Without a mask, every other problem has different numbers of queries and keys.
 void add_lengths(Hashes& hashes, AttentionProblem problem, const std::vector<std::int64_t>& all,
                  const DeviceLimits& limits) {
   for (std::size_t i = 0; i < all.size(); ++i) {

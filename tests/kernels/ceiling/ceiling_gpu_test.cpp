@@ -1,4 +1,4 @@
-// The streaming kernels on a GPU: every word is moved, in every grid, and nothing beyond the buffers is touched.
+// Tests the streaming kernels on a GPU: every word is moved, in every grid, and nothing beyond the buffers is changed.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -46,7 +46,7 @@ class GuardedWords {
   DeviceBytes memory_;
 };
 
-/// The grids that autotuning tries, and odd ones: fewer CTAs than tiles, more, one.
+/// Returns the grids that autotuning tries, and odd ones: fewer CTAs than tiles, more CTAs, one CTA.
 std::vector<StreamGrid> all_grids(std::int64_t bytes) {
   std::vector<StreamGrid> grids = stream_grids(bytes, 132, true);
   for (const int threads : {32, 64, 128, 256, 512}) {

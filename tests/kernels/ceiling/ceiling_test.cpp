@@ -1,4 +1,4 @@
-// Decisions and refusals of the streaming kernels' host code, without a GPU.
+// Tests decisions and refusals of the streaming kernels' host code, without a GPU.
 #include "tbench/kernels/ceiling.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Cross entropy's kernels against the formulas in float64: rows in registers and rows that are read twice, in place and
-// not, masked tokens, targets outside the vocabulary.
+// Compares the kernels of cross entropy with float64 formulas: rows in registers and rows that are read twice, in place
+// and not, masked tokens, and targets outside the vocabulary.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -87,8 +87,8 @@ class CrossEntropyOnGpu : public testing::TestWithParam<Precision> {
       lse.push_back(has_nan ? kNan : largest + std::log(sum));
       const bool is_word = targets[row] >= 0 && targets[row] < rows.width;
       losses.push_back(is_word ? lse[row] - logits[row * width + static_cast<std::size_t>(targets[row])] : kNan);
-      // Relative errors. Of an exponential: its argument's product with log2(e), the reference and lse are rounded. Of
-      // the sum: additions within a thread and over threads.
+      // Relative errors of an exponential: the product of its argument and log2(e), the reference and lse are rounded.
+      // Relative errors of the sum: additions within a thread and over threads.
       row_error.push_back(kU * (8 * size + 24 + std::sqrt(static_cast<double>(width)) / 4));
       for (std::size_t i = 0; i < width; ++i) {
         const std::size_t at = row * width + i;

@@ -1,4 +1,4 @@
-// Decisions and refusals of cross entropy's host code, without a GPU.
+// Tests decisions and refusals of cross entropy's host code, without a GPU.
 #include "tbench/kernels/cross_entropy.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// The embedding's kernels against the host: rows are copied and gradients added, with and without vectors.
+// Compares the embedding's kernels with the host: rows are copied and gradients added, with and without vectors.
 #include "tbench/kernels/embedding.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ class EmbeddingOnGpu : public testing::TestWithParam<Precision> {
   }
 };
 
-/// Tokens in device memory; every token of the vocabulary but the last occurs, some more than once.
+/// Tokens in device memory. Every token of the vocabulary except the last occurs, some more than once.
 class Tokens {
  public:
   explicit Tokens(const std::vector<std::int64_t>& tokens)

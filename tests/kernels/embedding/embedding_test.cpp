@@ -1,4 +1,4 @@
-// Refusals of the embedding's launch functions, which need no GPU.
+// Tests refusals of the embedding's launch functions, which need no GPU.
 #include "tbench/kernels/embedding.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The GPU tests' checks of the 16-bit attention kernels, without a GPU: right at odd lengths, and every injected fault
-// found in the outputs that it spoils.
+// Runs the GPU tests' checks of the 16-bit attention kernels without a GPU: results are right at odd lengths, and every
+// injected fault is found in the outputs that it spoils.
 #include "emulated/emulated_attention_16bit.hpp"
 #include "emulated/expect_emulated.hpp"
 

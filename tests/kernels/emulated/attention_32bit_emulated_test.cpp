@@ -1,4 +1,4 @@
-// The GPU tests' checks of the float32 attention kernels, without a GPU, the tiles for small grids included.
+// Runs the GPU tests' checks of the float32 attention kernels without a GPU, including the tiles for small grids.
 #include <type_traits>
 
 #include "emulated/emulated_attention_32bit.hpp"

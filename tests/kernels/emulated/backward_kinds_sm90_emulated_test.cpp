@@ -1,5 +1,5 @@
-// The sm90 split backward kernel without a GPU, above all its barriers. Consumer groups have one to many work tiles of
-// one to many steps; warps and copies run in a random order.
+// Tests the sm90 split backward kernel without a GPU, above all its barriers. Consumer groups have one to many work
+// tiles of one to many steps. Warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +50,7 @@ TYPED_TEST(EmulatedBackwardKindsSm90Test, FaultsAreFound) {
     rows.push_back({"statistics", InjectedFault::kBackwardStatistics, any, When::kSometimes});
   }
   expect_all_found<TypeParam>(rows, outputs, run, {400, 400, true});
-  // With many stages a stage is filled again only some steps later.
+  // With many stages, a stage is filled again only several steps later.
   const std::array of_steps{FaultRow{"release", InjectedFault::kBackwardRelease, any, When::kSometimes}};
   expect_all_found<TypeParam>(of_steps, outputs, run, {800, 800, true});
 }

@@ -1,5 +1,5 @@
-// The sm90 backward kernels without a GPU, above all their barriers. CTAs have one to many work tiles of one to many
-// steps; warps and copies run in a random order.
+// Tests the sm90 backward kernels without a GPU, above all their barriers. CTAs have one to many work tiles of one to
+// many steps. Warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -18,7 +18,7 @@ using Attentions =
                    EmulatedBackward<256, BwdSchedule::kOneTilePerCta>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
-/// For the kernels with more ways to accumulate dQ than kAtomic.
+/// Tests the kernels that can accumulate dQ in other ways than kAtomic.
 template <class Attention>
 class EmulatedBackwardSumsSm90Test : public testing::Test {};
 using StayingAttentions =
@@ -69,8 +69,8 @@ void expect_faults_found(const Sums& way) {
   }
   const bool by_heads = sums == DqAccumulation::kPerHead;
   if (by_heads) rows.push_back({"first sums", InjectedFault::kDqFirstSums, {"dq"}, When::kAlways});
-  // With kPerHead a stage of Q is released to another Q tile only within the third K/V tile. Without ping-pong, and
-  // with few steps, races are seldom lost.
+  // With kPerHead, a stage of Q is released to another Q tile only within the third K/V tile. Without ping-pong, or
+  // with few steps, a race seldom has an effect.
   const Lengths lengths = sums == DqAccumulation::kAtomic ? kFaultLengths : Lengths{300, 300, true};
   expect_all_found<Attention>(
       rows, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, way.kind, way.shares); }, lengths);

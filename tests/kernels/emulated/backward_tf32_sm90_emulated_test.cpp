@@ -1,5 +1,5 @@
-// The sm90 TF32 backward kernels without a GPU: both head_dims on odd lengths, work tiles of one to many steps; warps
-// and copies run in a random order.
+// Tests the sm90 TF32 backward kernels without a GPU: both head_dims on odd lengths, and work tiles of one to many
+// steps. Warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -34,7 +34,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     return forward<FwdSplitKv>({.num_splits = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
   }
 
-  /// Whether the combine kernel writes anything in a CTA that lies beyond all queries.
+  /// Returns whether the combine kernel writes anything in a CTA beyond all queries.
   bool combine_writes_at(unsigned block) {
     std::vector<Element> o = this->nothing(this->lengths_.q);
     std::vector<float> lse(this->rows(this->lengths_.q), NAN);

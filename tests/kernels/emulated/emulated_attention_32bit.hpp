@@ -7,7 +7,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Products of TF32 operands, three of them if `k3xTf32`.
+/// Uses products of TF32 operands; three of them if `k3xTf32`.
 template <bool k3xTf32, int kHeadDim>
 class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   using Problem = EmulatedProblem<float, kHeadDim>;
@@ -26,8 +26,8 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   }
 
   /// Compares dq, dk and dv.
-  /// @param heads_first  with a causal mask even for kSplitFusedDelta, which no plan has: CTAs then do not follow the
-  ///                     grid
+  /// @param heads_first  with a causal mask, iterates over heads first even for kSplitFusedDelta, which no plan
+  ///                     does; CTAs then do not follow the grid
   template <class Tile>
   std::vector<Comparison> backward(BwdAlgorithm method, bool heads_first = false) {
     constexpr BwdConfig kTile = Tile::tile(kHeadDim);

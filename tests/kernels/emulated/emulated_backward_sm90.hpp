@@ -24,7 +24,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
 
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// Compares dq, dk and dv. Persistent CTAs are at most `blocks`; kPerKvTile and kPerHead exist with them only.
+  /// Compares dq, dk and dv. Persistent CTAs number at most `blocks`. Only they support kPerKvTile and kPerHead.
   std::vector<Comparison> backward(int blocks, DqAccumulation sums, int shares = 1) {
     const BwdPlan choice{.blocks = kKind, .sums = sums, .shares = shares};
     if constexpr (kStays) {
@@ -43,7 +43,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     constexpr int kQueries = backward_tile(kColumns).queries;
     constexpr bool kPerHead = kSums == DqAccumulation::kPerHead;
     const BwdWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
-    // With the injected fault kBackwardKept a step of one work tile may be taken for a step of another one, before or
+    // With the injected fault kBackwardKept, a step of one work tile may be used as a step of another one, before or
     // after all queries.
     const std::size_t room = backward_workspace(problem_.shape, DqAccumulation::kPerKvTile).sums_bytes / sizeof(float);
     const float garbage = kSums == DqAccumulation::kAtomic ? 0.0f : NAN;  // the preprocess kernel clears it

@@ -33,7 +33,7 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
   }
 
  private:
-  /// The whole workspace is NaN beforehand.
+  /// Computes the gradients. The whole workspace is NaN beforehand.
   typename Problem::Gradients gradients(std::vector<float> o, const std::vector<float>& lse) {
     const BwdWorkspace workspace = backward_workspace(problem_.shape);
     const auto garbage = [](std::size_t bytes) { return std::vector<float>(bytes / sizeof(float), NAN); };

@@ -27,8 +27,8 @@ struct Lengths {
   bool vectors{true};  // false: element by element, as if rows did not start on 16-byte boundaries
 };
 
-/// One sequence of two heads, contiguous, and the parts that every run of kernels on it needs. Base of the classes that
-/// run them.
+/// One contiguous sequence of two heads, and the data that every run of kernels on it needs. Base of the classes that
+/// run the kernels.
 template <class Element, int kColumns>
 class EmulatedProblem {
  public:
@@ -51,7 +51,7 @@ class EmulatedProblem {
         grad_o_{normal(lengths.q)},
         reference_{attention_reference(problem_, view(q_), view(k_), view(v_), view(grad_o_), Executor::kHost)} {}
 
-  /// Gives the next runs another order of the warps.
+  /// Changes the order of the warps in the next runs.
   void next_order() { ++seed_; }
 
   // Set elements of the first head in column 0; the reference keeps the old elements.
@@ -79,7 +79,8 @@ class EmulatedProblem {
             .dv = of_first_head(gradients_.dv)};
   }
 
-  /// Row of o in the first head, not causal: from the last forward pass, and below from float64 arithmetic.
+  /// Returns a row of o in the first head, not causal, from the last forward pass. The next function computes it in
+  /// float64.
   [[nodiscard]] std::vector<double> row_of_o(int row) const {
     return {o_.begin() + row * kHeadDim, o_.begin() + (row + 1) * kHeadDim};
   }
@@ -172,7 +173,7 @@ class EmulatedProblem {
             compare("dv", lengths_.kv, kHeadDim, gradients.dv, reference_.dv)};
   }
 
-  /// The o that the forward pass has left for the backward pass.
+  /// Returns o as the forward pass stores it for the backward pass.
   std::vector<Element> stored_o() const {
     std::vector<Element> o;
     for (const Uncertain& one : reference_.o) o.push_back(Element(static_cast<float>(one.value)));
@@ -187,7 +188,7 @@ class EmulatedProblem {
                    [factor](double x) { return static_cast<float>(x) * factor; });
     return lse;
   }
-  /// Delta as the preprocess kernel leaves it.
+  /// Returns delta as the preprocess kernel computes it.
   std::vector<float> row_products_of_o() const {
     const std::vector<Element> o = stored_o();
     std::vector<float> delta(rows(lengths_.q));
@@ -196,7 +197,7 @@ class EmulatedProblem {
     }
     return delta;
   }
-  /// Values per query times `factor`, filled up to `rows` per head with `rest`.
+  /// Returns the values per query, multiplied by `factor` and padded with `rest` to `rows` per head.
   std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
     std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
     const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);

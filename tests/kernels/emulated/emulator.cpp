@@ -32,7 +32,7 @@ struct Fiber {
   std::vector<Copy> copies;               // not committed yet
 };
 
-/// Two buffers alternate: the first lane at the next meeting does not overwrite data of the last one that others still
+/// Two buffers alternate, so that the first lane at the next rendezvous does not overwrite data that other lanes still
 /// read.
 struct Warp {
   int arrived{};

@@ -48,7 +48,7 @@ void run_block(const BlockLaunch& launch, const std::function<void(char* shared)
 void meet_block(int number, int threads, bool waits);
 
 /// Does work at the latest when its group is waited for: copies `bytes` bytes to shared memory, or writes zeros if not
-/// `valid`; or any other work.
+/// `valid`; or does any other work.
 void copy_async(std::uint32_t destination, const void* source, std::size_t bytes, bool valid);
 void do_async(std::function<void()> work);
 void commit_copies();
@@ -64,7 +64,7 @@ void wait_for_phase(std::uint32_t counter, std::uint32_t parity);
 /// Does `copy` at a random time, then counts its bytes at the barrier.
 void copy_some_time(std::uint32_t counter, int bytes, std::function<void()> copy);
 
-/// Waits for the 32 lanes of the warp; each passes `bytes` bytes and gets all 32 in a row.
+/// Waits for the 32 lanes of the warp. Each passes `bytes` bytes, and gets the bytes of all 32 lanes in order.
 [[nodiscard]] const std::byte* meet_warp(const void* mine, std::size_t bytes);
 
 template <class T>

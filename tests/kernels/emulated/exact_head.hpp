@@ -1,5 +1,5 @@
-// One head of attention and its gradients in float64 arithmetic, not causal, for inputs that are not finite, which the
-// reference does not take.
+// Computes one head of attention and its gradients in float64, not causal, for inputs that are not finite, which the
+// reference does not support.
 #pragma once
 
 #include <algorithm>

@@ -17,8 +17,8 @@
 
 namespace tbench::kernels {
 
-/// One row; fewer than a tile; one more than a tile and than two; several K/V tiles, and with a mask several Q tiles;
-/// unaligned.
+/// Lengths of one row, of fewer rows than a tile, of one more than a tile and than two tiles, of several K/V tiles and,
+/// with a mask, several Q tiles, and unaligned ones.
 inline std::vector<Lengths> odd_lengths() {
   const bool in_full = tbench::support::are_tests_long();
   return {{1, 1, true},
@@ -30,14 +30,14 @@ inline std::vector<Lengths> odd_lengths() {
           in_full ? Lengths{65, 130, false, /*vectors=*/false} : Lengths{33, 70, false, /*vectors=*/false}};
 }
 
-/// Whether a test runs one combination of lengths, CTAs and so on: all in the full form, one in `among` in the short
-/// form, with every value of each.
-/// @param position  the sum of the places of the combination's values in their lists
+/// Returns whether a test runs one combination of lengths, CTAs and so on. The full form runs all combinations. The
+/// short form runs one of every `among`, which include each value.
+/// @param position  the sum of the indexes of the combination's values in their lists
 inline bool is_run(std::size_t position, std::size_t among) {
   return tbench::support::are_tests_long() || position % among == 0;
 }
 
-/// @param run  comparisons of an `Attention` with the reference
+/// @param run  compares the results of an `Attention` with the reference
 template <class Attention, class Run>
 void expect_right(const Run& run) {
   std::uint32_t seed = 1;
@@ -58,12 +58,11 @@ class PlantedScope {
   PlantedScope& operator=(const PlantedScope&) = delete;
 };
 
-/// Lengths with four Q tiles and K/V tiles, so that one can be skipped.
+/// Four Q tiles and four K/V tiles, so that one can be skipped.
 constexpr Lengths kFaultLengths{200, 200, true};
-constexpr int kRaceRuns = 40;  // maximum of runs; a fault that was found is not looked for again
+constexpr int kRaceRuns = 40;  // maximum number of runs; they stop when the fault is found
 
-/// Expects each of the faults to be found; the outputs that they spoil are among `outputs`, in the order of the
-/// comparisons.
+/// Expects each fault to be found. The outputs that it spoils are among `outputs`, in the order of the comparisons.
 template <class Attention, class Rows, class Run>
 void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs, const Run& run,
                       const Lengths& lengths = kFaultLengths) {
@@ -76,7 +75,7 @@ void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs,
       try {
         return run(attention);
       } catch (const std::logic_error& error) {
-        // In a race the emulator may find a barrier with too many arrivals before there are any results.
+        // In a race, the emulator may find a barrier with too many arrivals before there are any results.
         if (row.when == When::kAlways) throw;
         return std::vector<Comparison>(outputs.size(), Comparison{.failure = error.what()});
       }
@@ -84,8 +83,8 @@ void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs,
   }
 }
 
-/// Expects the results of float64 arithmetic; where these are not finite, anything that is not finite.
-/// @return  number of elements that are finite
+/// Expects the results of float64 arithmetic. Where these are not finite, the actual ones must not be finite either.
+/// @return  number of finite elements
 inline int expect_as_exact(const char* name, const std::vector<double>& actual, const std::vector<double>& exact) {
   constexpr double kTolerance = 2e-2;
   int finite = 0, wrong = 0;
@@ -100,12 +99,12 @@ inline int expect_as_exact(const char* name, const std::vector<double>& actual, 
   return finite;
 }
 
-/// Numbers of finite elements in the first head's gradients.
+/// Numbers of finite elements in the gradients of the first head.
 struct Finite {
   int dq{}, dk{}, dv{};
 };
 
-/// @param run  a backward pass of an `Attention`
+/// @param run  runs a backward pass of an `Attention`
 template <class Attention, class Run>
 void expect_as_exact(Attention& attention, const Finite& expected, const Run& run) {
   const ExactHead& exact = attention.use_exact_head();
@@ -116,9 +115,9 @@ void expect_as_exact(Attention& attention, const Finite& expected, const Run& ru
   EXPECT_EQ(expect_as_exact("dv", actual.dv, exact.dv), expected.dv);
 }
 
-/// Expects a key whose scores are all -Inf to have P and dS of 0, and so dK and dV of 0; in dQ its Inf is multiplied by
-/// 0.
-/// @param run  a backward pass of an `Attention`
+/// Expects a key whose scores are all -Inf to have P and dS of 0, and therefore dK and dV of 0. In dQ, its Inf is
+/// multiplied by 0.
+/// @param run  runs a backward pass of an `Attention`
 template <class Attention, class Run>
 void expect_key_of_no_weight(const Run& run) {
   constexpr int kQueries = 33, kKeys = 130, kColumns = Attention::kHeadDim;

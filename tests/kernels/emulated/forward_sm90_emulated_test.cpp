@@ -1,5 +1,5 @@
-// The sm90 forward kernels without a GPU: every instance on odd lengths, CTAs with one to many work tiles of one to
-// many steps; warps and copies run in a random order.
+// Tests the sm90 forward kernels without a GPU: every instance on odd lengths, CTAs with one to many work tiles of one
+// to many steps. Warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include "emulated/emulated_forward_sm90.hpp"

@@ -1,4 +1,4 @@
-// Inf and NaN in the inputs of the forward kernels: a result that is finite in exact arithmetic has that value, and a
+// Tests Inf and NaN in the inputs of the forward kernels. A result that is finite in exact arithmetic has that value. A
 // result that is Inf or NaN there is not finite.
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class EmulatedNonFiniteTest : public testing::Test {
  protected:
   static constexpr int kQueries = 33, kKeys = 130;
 
-  /// @return  number of rows of the first head whose elements are all finite
+  /// @return  number of rows of the first head in which all elements are finite
   int expect_as_exact(const char* what) {
     SCOPED_TRACE(what);
     if constexpr (std::is_same_v<Attention, Hopper>) {
@@ -64,7 +64,7 @@ using Attentions = testing::Types<Bf16, Tf32, Fp32, Hopper>;
 TYPED_TEST_SUITE(EmulatedNonFiniteTest, Attentions);
 
 TYPED_TEST(EmulatedNonFiniteTest, AKeyWhoseScoreIsMinusInfinityCountsNothing) {
-  // The key's score is -Inf for queries whose first element is negative; for the others it is Inf, and softmax's Inf -
+  // The key's score is -Inf for queries whose first element is negative. For the others it is Inf, and softmax's Inf -
   // Inf is NaN.
   this->attention_.set_key(70, kInf);
   const int finite_rows = this->expect_as_exact("Inf in K");
@@ -86,7 +86,7 @@ TYPED_TEST(EmulatedNonFiniteTest, AValueThatIsNotFiniteSpoilsItsColumnAlone) {
 }
 
 TYPED_TEST(EmulatedNonFiniteTest, ANumberThatRoundsToInfinityIsTakenForIt) {
-  // Scores of about 1e37 with either sign: the key takes all of a row's weight, or none.
+  // The scores are about 1e37 with either sign, so the key takes all of a row's weight, or none.
   this->attention_.set_key(70, kLargest);
   this->attention_.set_value(70, 1.0f);
   for (int row = 0; row < this->kQueries; ++row) this->attention_.set_query(row, -0.5f);

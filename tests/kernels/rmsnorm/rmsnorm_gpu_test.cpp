@@ -1,4 +1,5 @@
-// The norm's kernels against the formulas in float64, in all types that they have, at widths with and without vectors.
+// Compares the norm's kernels with float64 formulas, in all types that they support, at widths with and without
+// vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +33,7 @@ class NormOnGpu : public testing::TestWithParam<NormTypes> {
   static NormShape shape_of(const Extents& extents) {
     return {.rows = extents.rows, .width = extents.width, .types = types(), .epsilon = static_cast<float>(kEpsilon)};
   }
-  /// Float32 round-offs of a sum over a row and of the operations that follow it.
+  /// Returns the float32 round-offs of a sum over a row and of the operations that follow it.
   static double roundoffs(const Extents& extents) { return 16 + std::sqrt(static_cast<double>(extents.width)); }
 };
 
@@ -108,15 +109,15 @@ BackwardInputs backward_inputs(const NormShape& shape, bool with_dsum) {
                         .rstd = {},
                         .dnormed = normal_values(count, shape.types.branch, 6),
                         .dsum = normal_values(with_dsum ? count : 0, shape.types.stream, 7)};
-  // Any scale of a row will do. It is not the one that makes the norm 1, so that a kernel that computes its own would
-  // be seen.
+  // Any scale of a row is valid. This is not the scale that makes the norm 1, so that a kernel that computed its own
+  // scale would be found.
   inputs.rstd = normal_values(shape.rows, Precision::kFp32, 8);
   for (double& rstd : inputs.rstd) rstd = 0.5 + std::abs(rstd);
   inputs.rstd = stored(inputs.rstd, Precision::kFp32);
   return inputs;
 }
 
-/// Inputs and outputs of a backward pass on the device.
+/// The inputs and outputs of a backward pass on the device.
 struct Tensors {
   Tensors(const NormShape& shape, std::int64_t offset, const BackwardInputs& inputs)
       : sum{inputs.sum, shape.types.stream, offset},
@@ -208,7 +209,7 @@ TEST_P(NormOnGpu, SharesOfSeveralWeightsAreAddedUpLater) {
     const BackwardInputs inputs = backward_inputs(shape, true);
     const BackwardResult at_once = backward(shape, extents.offset, inputs);
     const Tensors tensors{shape, extents.offset, inputs};
-    // More norms than one launch takes, all with the same shares.
+    // There are more norms than fit into one launch, all with the same shares.
     const DeviceArray workspace{norm_workspace_bytes(shape) / 4, Precision::kFp32};
     NormBackward arguments = tensors.arguments(workspace);
     arguments.dweight = nullptr;
@@ -240,7 +241,7 @@ TEST_P(NormOnGpu, WhatIsNotFiniteStaysInItsRow) {
     const std::size_t row = i / 768;
     if (row == 3) {
       ASSERT_TRUE(std::isnan(result.normed[i])) << i;
-    } else if (row == 5) {  // an infinite norm gives 0, and NaN for the infinity itself
+    } else if (row == 5) {  // an infinite norm gives 0, and NaN for the infinite element itself
       ASSERT_TRUE(i == 5 * 768 ? std::isnan(result.normed[i]) : result.normed[i] == 0) << i;
     } else {
       ASSERT_TRUE(std::isfinite(result.normed[i])) << i;

@@ -1,4 +1,4 @@
-// Decisions and refusals of the norm's host code, without a GPU.
+// Tests decisions and refusals of the norm's host code, without a GPU.
 #include "tbench/kernels/rmsnorm.hpp"
 
 #include <gmock/gmock.h>
@@ -47,8 +47,8 @@ TEST(NormPlan, ForwardBlocksAreFourAMultiprocessorAndCopyThreeRowsAhead) {
 }
 
 TEST(NormPlan, SharedMemoryIsAskedForWithTheKernelsOwnArraysCounted) {
-  // 3 rows of 256 x 8 elements of 4 + 4 bytes are 48 KiB, which a launch has without the opt-in, but not with static
-  // arrays in addition.
+  // 3 rows of 256 x 8 elements of 4 + 4 bytes are 48 KiB. A launch may have this much without the opt-in, but not
+  // together with static arrays.
   const NormPlan all_of_it = forward_plan(shape_of(700, 96, all_of(Precision::kFp32)));
   EXPECT_EQ(all_of_it.shared_bytes, 48 << 10);
   EXPECT_TRUE(norm_asks_for_shared(all_of_it));
@@ -93,13 +93,13 @@ TEST(NormPlan, BackwardBlocksAreTwoAMultiprocessor) {
 }
 
 TEST(NormPlan, BackwardBlocksFitTheSharedMemoryAndDoNotDependOnVectors) {
-  // The CTAs have to run all at once. 512 threads with float32 have 98 KiB of slots, and 164 KiB hold one such CTA.
+  // All CTAs must run at the same time. 512 threads with float32 have 98 KiB of slots, and 164 KiB hold one such CTA.
   const NormShape shape = shape_of(2048, 1024, all_of(Precision::kFp32));
   EXPECT_EQ(backward_plan(shape).blocks, 264);
   EXPECT_EQ(backward_plan(shape, true, {.multiprocessors = 108, .shared_bytes = 164 << 10}).blocks, 108);
   EXPECT_EQ(backward_plan(shape, false, {.multiprocessors = 108, .shared_bytes = 164 << 10}).blocks, 108);
   EXPECT_EQ(backward_plan(shape, false).shared_bytes, 4096);  // only the groups' sums
-  // 100 KiB hold no such CTA: rows are not copied ahead.
+  // 100 KiB hold no such CTA, so rows are not copied ahead.
   const NormPlan little = backward_plan(shape, true, {.multiprocessors = 84, .shared_bytes = 100 << 10});
   EXPECT_EQ(little.width_of_vector, 1);
   EXPECT_EQ(little.shared_bytes, 4096);

@@ -1,4 +1,4 @@
-// RoPE's kernel against the formulas in float64, from the packed product to heads and back, with and without vectors.
+// Compares RoPE's kernel with float64 formulas, from the packed product to heads and back, with and without vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
 
   static std::int64_t count_of(const Extents& e) { return e.batch * e.heads * e.seq * e.head_dim; }
 
-  /// Angles that belong to no position, so that a table's row in the wrong place is seen.
+  /// Returns angles that belong to no position, so that a row of the table in the wrong place is found.
   static Doubles angles(const Extents& e) { return normal_values(e.seq * e.head_dim / 2, Precision::kFp32, 9); }
   static Doubles table(const Extents& e, double (*function)(double)) {
     Doubles values = angles(e);
@@ -36,13 +36,14 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
     return stored(values, Precision::kFp32);
   }
 
-  /// Element [batch, seq, part, head, column] of the product.
+  /// Returns the index of element [batch, seq, part, head, column] of the product.
   static std::size_t packed(const Extents& e, std::int64_t parts, std::int64_t b, std::int64_t s, std::int64_t part,
                             std::int64_t h, std::int64_t column) {
     return static_cast<std::size_t>((((b * e.seq + s) * parts + part) * e.heads + h) * e.head_dim + column);
   }
 
-  /// Computes heads of `turned` parts of `parts` from a product, or a product's gradient from the gradients of heads.
+  /// Computes heads from a product of `parts` parts, of which `turned` are rotated. In backward, computes the gradient of
+  /// the product from the gradients of the heads.
   static void run(const Extents& e, int parts, int turned, bool backward) {
     const std::int64_t count = count_of(e);
     RopeProblem problem{.batch = e.batch,

@@ -1,4 +1,4 @@
-// Decisions and refusals of RoPE's host code, without a GPU.
+// Tests decisions and refusals of RoPE's host code, without a GPU.
 #include "tbench/kernels/rope.hpp"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class RopeRefusal : public testing::Test {
 };
 
 TEST_F(RopeRefusal, ViewsOfTheTwoLayouts) {
-  // [2, 5, 3, 3, 8]: a token has 72 elements, a part of it 24; [2, 3, 5, 8]
+  // The shapes are [2, 5, 3, 3, 8], with 72 elements per token and 24 per part, and [2, 3, 5, 8].
   EXPECT_THAT(problem_.from[2].strides, ElementsAre(360, 8, 72));
   EXPECT_EQ(problem_.from[2].data, reinterpret_cast<char*>(values_) + 2 * 24 * 2);
   EXPECT_THAT(problem_.to[1].strides, ElementsAre(120, 40, 8));

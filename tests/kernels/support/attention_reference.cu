@@ -1,5 +1,5 @@
-// Attention in float64. A function of head, row and column computes every element of every matrix by itself. for_each()
-// calls it in a loop on the host, or in one thread per element on the GPU, for as many heads at once as memory allows.
+// Attention in float64. Functions of head, row and column compute one element of one matrix each. for_each() calls them
+// in a loop on the host, or in one thread per element on the GPU, for as many heads at a time as memory allows.
 #include "support/attention_reference.hpp"
 
 #include <cuda_bf16.h>
@@ -17,7 +17,7 @@ namespace tbench::kernels {
 namespace {
 
 constexpr int kTile = 16;                                  // threads per CTA: kTile x kTile elements,
-constexpr int kRowTile = 256;                              // or so many rows of one column
+constexpr int kRowTile = 256;                              // or kRowTile rows of one column
 constexpr std::int64_t kMaxBytes = std::int64_t{4} << 30;  // for scores and their gradients at once
 
 /// Memory of the executor with one matrix per head.

@@ -1,4 +1,4 @@
-// The reference on the GPU equals the one that the host tests check.
+// Compares the reference on the GPU with the reference on the host, which the host tests check.
 #include "support/attention_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class AttentionReferenceOnGpu : public testing::TestWithParam<Precision> {
 INSTANTIATE_TEST_SUITE_P(Precisions, AttentionReferenceOnGpu, testing::ValuesIn(kAllOf<Precision>),
                          [](const auto& one) { return std::string{to_string(one.param)}; });
 
-/// The same elements on the device and, as stored there, on the host.
+/// Elements on the device, and the same elements in their stored form on the host.
 struct Tensor {
   DeviceTensor device;
   std::vector<std::byte> bytes;

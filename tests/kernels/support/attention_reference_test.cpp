@@ -1,5 +1,5 @@
-// Tests of the reference itself: the forward pass against loops over the definition, gradients against finite
-// differences of that, variances against errors seen when the inputs are rounded.
+// Tests the reference itself. The forward pass is compared with loops over the definition, the gradients with finite
+// differences, and the variances with errors that occur when the inputs are rounded.
 #include "support/attention_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ struct Forward {
   std::vector<double> o, lse;
 };
 
-/// The definition: softmax without the subtraction of a maximum, tensors of double.
+/// Computes the definition: softmax without the subtraction of a maximum, on tensors of double.
 Forward defined_forward(const AttentionProblem& problem, std::span<const double> q, std::span<const double> k,
                         std::span<const double> v) {
   const auto& shape = problem.shape;
@@ -184,8 +184,8 @@ TEST(AttentionReference, VariancesExplainRoundedInputs) {
 }
 
 TEST(AttentionReference, ErrorsOfOneRowOfGradientsAreTheSameForAllQueries) {
-  // One query sees each key with exactly 1/40: p is constant, and dv is the mean of 40 gradients. Their rounding errors
-  // cancel if the rows are different, and do not if all are one row.
+  // One query gives each key exactly 1/40 of the weight, so p is constant, and dv is the mean of 40 gradients. Their
+  // rounding errors cancel if the rows differ, but not if all are one row.
   SmallProblem many{40, 40, 16, false, Precision::kTf32};
   for (float& x : many.q) x = 0;
   SmallProblem one = many;
@@ -207,7 +207,7 @@ TEST(AttentionReference, ExactInputsAreNotTakenToBeRounded) {
   for (float& x : fine.k) x = 0;  // scores without errors
   SmallProblem coarse = fine;
   for (float& x : coarse.v) x = tf32(x);
-  // One key: o is v, which TF32's products round, or not; the probability counts as rounded in both cases.
+  // With one key, o equals v, which TF32's products round or not. The probability counts as rounded in both cases.
   const double u = 0x1p-11;
   EXPECT_GT(fine.reference().o[0].variance, u * u / 100);
   EXPECT_LT(coarse.reference().o[0].variance, fine.reference().o[0].variance / 1.5);

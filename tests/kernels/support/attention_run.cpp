@@ -12,8 +12,7 @@
 namespace tbench::kernels {
 namespace {
 
-/// The first `count` values of a seed's sequence. Drawn values are kept, because most cases ask for the same ones
-/// again.
+/// Returns the first `count` values of a seed's sequence. Drawn values are kept, because most cases need the same ones.
 std::vector<double> normal_values(std::size_t count, std::uint64_t seed) {
   struct Sequence {
     std::mt19937_64 engine;
@@ -33,14 +32,14 @@ double coarse(double value) {
   return std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
 }
 
-/// Factor of q and k. The score of two rows is scale * factor^2 * sqrt(head_dim) times a standard normal number, the
-/// largest of some thousands of which is about 4; 2500 times that is 1e4.
+/// Returns the factor for q and k. The score of two rows is scale * factor^2 * sqrt(head_dim) times a standard normal
+/// number. The largest of some thousands of these is about 4, and 2500 times that is 1e4.
 double large_factor(const AttentionProblem& problem) {
   const double depth = static_cast<double>(problem.shape.head_dim);
   return std::sqrt(2500 / (static_cast<double>(problem.scale) * std::sqrt(depth)));
 }
 
-/// Fills the workspace with garbage; without any it stays as it was allocated.
+/// Fills the workspace with `garbage`. If there is none, the workspace stays as it was allocated.
 void poison(const DeviceBytes& workspace, std::optional<std::byte> garbage) {
   if (!garbage || workspace.size() == 0) return;
   TBENCH_CUDA_CHECK(cudaMemset(workspace.data(), std::to_integer<int>(*garbage), workspace.size()));
@@ -80,7 +79,7 @@ std::vector<double> values_of(const std::vector<Uncertain>& all) {
   return values;
 }
 
-/// The launch of attention_backward().
+/// Returns the launch of attention_backward().
 BackwardLaunch planned_backward(const AttentionProblem& problem) {
   const AttentionPlan plan = plan_attention_backward(problem, current_device_limits());
   const auto enqueue = [plan](const AttentionProblem& /*problem*/, const AttentionBackward& arguments,
@@ -184,7 +183,8 @@ Comparison AttentionRun::check(std::string_view name, const DeviceTensor& actual
                                const std::vector<Uncertain>& expected) const {
   Allowance allowance;
   if (case_.data == Data::kEqual) {
-    // All errors of a row have one sign and do not average out: up to the round-off of an operand and an input.
+    // All errors of a row have the same sign and do not average out, so the limit is the round-off of an operand and an
+    // input.
     const ErrorModel model = ErrorModel::of(case_.problem.precision);
     allowance.relative = 2 * (model.operand + model.input);
     allowance.root_mean_square = std::numeric_limits<double>::infinity();

@@ -30,7 +30,7 @@ struct AttentionCase {
 /// @return  scale 1 / sqrt(head_dim)
 [[nodiscard]] AttentionProblem attention_problem(const AttentionShape& shape, Precision precision);
 
-/// "batch 2, heads 3, 129 x 129, head_dim 64, causal, bf16, packed"
+/// Returns text such as "batch 2, heads 3, 129 x 129, head_dim 64, causal, bf16, packed".
 [[nodiscard]] std::string describe(const AttentionCase& one);
 
 struct ForwardResult {
@@ -53,8 +53,8 @@ struct BackwardLaunch {
 struct BackwardOptions {
   bool deterministic{};
   std::optional<std::byte> garbage{kGarbage};
-  /// The o and lse to read; null for the results of the reference, so that an error of the forward kernel does not
-  /// show.
+  /// The o and lse that backward reads. If null, the results of the reference are used, so that an error of the forward
+  /// kernel does not appear.
   const ForwardResult* forward{};
   std::optional<BackwardLaunch> launch{};
 };

@@ -1,8 +1,8 @@
-// Times the attention kernels alone over a grid given on the command line, to see a change's effect quickly. Published
-// numbers come from transformer_bench.
+// Times only the attention kernels over a grid given on the command line, to see the effect of a change quickly.
+// Published numbers come from transformer_bench.
 //
-// A sample is one pair of events around as many launches as fill 50 us, behind a kernel that spins while they are
-// enqueued. Every launch takes the next of several sets of tensors that together exceed twice the L2 cache.
+// A sample is one pair of events around launches that fill 50 us. A spinning kernel delays them until all are enqueued.
+// Every launch uses the next of several sets of tensors, which together exceed twice the L2 cache.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -43,7 +43,7 @@ constexpr double kWarmUpSeconds = 0.1;
 constexpr double kSpinPerLaunch = 40e-6;  // longer than the host takes to enqueue both passes
 constexpr int kMaxLaunches = 64;          // per sample
 
-/// One set of contiguous tensors: inputs filled, o and lse computed.
+/// One set of contiguous tensors with inputs filled, and o and lse computed.
 class TensorSet {
  public:
   TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
@@ -89,7 +89,7 @@ class TensorSet {
                         .workspace = backward_workspace_.data()},
                        stream);
   }
-  /// Bytes of the forward pass, which has fewer.
+  /// Returns the bytes of the forward pass, which has fewer than the backward pass.
   [[nodiscard]] std::size_t forward_bytes() const {
     return tensors_[kQ].size() + tensors_[kK].size() + tensors_[kV].size() + tensors_[kO].size();
   }
@@ -117,7 +117,7 @@ class TensorSet {
   std::vector<DeviceBytes> tensors_;
 };
 
-/// Sets of tensors, each out of the L2 cache when its turn comes, and the launches of one pass on them.
+/// Sets of tensors, each of which has left the L2 cache when it is used again, and the launches of one pass on them.
 class Launcher {
  public:
   Launcher(const Cell& cell, cudaStream_t stream) : stream_{stream}, pass_{cell.pass} {
@@ -138,7 +138,7 @@ class Launcher {
     if (pass_ != "forward") set.backward(stream_);
   }
 
-  /// Mean seconds per launch of `launches` launches.
+  /// Returns the mean seconds per launch of `launches` launches.
   double sample(int launches) {
     cuda::launch_spin(Seconds{kSpinPerLaunch * (launches + 2)}, stream_);
     TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
@@ -159,7 +159,7 @@ class Launcher {
   cuda::Event end_{cuda::make_timing_event()};
 };
 
-/// Sorted seconds per launch.
+/// Returns the sorted seconds per launch.
 std::vector<double> measure_cell(const Cell& cell, int samples, cudaStream_t stream) {
   Launcher launcher{cell, stream};
   launcher.sample(1);
@@ -173,7 +173,7 @@ std::vector<double> measure_cell(const Cell& cell, int samples, cudaStream_t str
   return seconds;
 }
 
-/// FLOP of the pass: the backward pass has 2.5 times as many as the forward pass.
+/// Returns the FLOP of the pass. The backward pass has 2.5 times the FLOP of the forward pass.
 double flop(const Cell& cell) {
   const double forward = attention_forward_flop(cell.problem.shape).value;
   return forward * (cell.pass == "forward" ? 1.0 : cell.pass == "backward" ? 2.5 : 3.5);

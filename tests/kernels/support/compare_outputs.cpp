@@ -18,8 +18,8 @@ std::string index_text(const std::array<std::int64_t, 4>& extents, std::size_t f
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
-/// Relative excess that a root mean square over `rows` independent rows may have over its expectation: 7 of its
-/// deviations, which are below 1 / sqrt(rows).
+/// Returns the relative excess that a root mean square over `rows` independent rows may have over its expectation: 7 of
+/// its standard deviations, which are below 1 / sqrt(rows).
 double sampling_margin(std::int64_t rows) { return 7 / std::sqrt(static_cast<double>(rows)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Compares a kernel's output with its reference: every element within the error that rounding explains, and the error
-// as a whole.
+// Compares a kernel's output with its reference. Every element must be within the error that rounding explains, and so
+// must the error as a whole.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct Comparison {
 };
 
 /// @param extents  [batch, heads, seq, head_dim]: to name an index, and because elements of a row share errors
-/// @param actual, expected  as many elements as `extents` says. An actual value that is not finite is a failure.
+/// @param actual, expected  as many elements as `extents` gives; an actual value that is not finite is a failure
 [[nodiscard]] Comparison compare_outputs(std::string_view name, const std::array<std::int64_t, 4>& extents,
                                          std::span<const double> actual, std::span<const Uncertain> expected,
                                          const Allowance& allowance = {});

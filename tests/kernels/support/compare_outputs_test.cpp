@@ -1,4 +1,4 @@
-// A comparison must find one wrong element, a swapped stride, a NaN, and an error that no single element shows.
+// Tests that a comparison finds one wrong element, a swapped stride, a NaN, and an error that no single element shows.
 #include "support/compare_outputs.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Flat arrays on the GPU for tests of kernels, with guards around them, and the comparison of a kernel's results in
-// them with float64 numbers.
+// Flat arrays on the GPU for tests of kernels, with guards around them. Compares a kernel's results in them with
+// float64 numbers.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace tbench::kernels {
 
 using Doubles = std::vector<double>;
 
-/// `count` seeded normal values, rounded to the storage type.
+/// Returns `count` seeded normal values, rounded to the storage type.
 [[nodiscard]] Doubles normal_values(std::int64_t count, Precision precision, unsigned seed);
 /// Returns the values as storing rounds them.
 [[nodiscard]] Doubles stored(Doubles values, Precision precision);
-/// Unit round-off of the storage type: 2^-24 (fp32), 2^-8 (bf16) or 2^-11 (fp16).
+/// Returns the unit round-off of the storage type: 2^-24 (fp32), 2^-8 (bf16) or 2^-11 (fp16).
 [[nodiscard]] double round_off(Precision precision);
-/// Maximum error of rounding to a subnormal number of the type.
+/// Returns the largest error of rounding to a subnormal number of the type.
 [[nodiscard]] double least_error(Precision precision);
 
 class DeviceArray {
@@ -45,12 +45,12 @@ class DeviceArray {
   DeviceBytes memory_;
 };
 
-/// Fails the test unless every |actual - expected| is at most allowed(index). A NaN matches only a NaN, an infinity
-/// only itself. Names the first bad index.
+/// Fails the test, with the first bad index, unless every |actual - expected| is at most allowed(index). A NaN matches
+/// only a NaN, and an infinity only itself.
 void expect_close(std::string_view name, const Doubles& actual, const Doubles& expected,
                   const std::function<double(std::size_t)>& allowed);
 
-/// Whether the test has to be skipped.
+/// Returns whether the test must be skipped.
 [[nodiscard]] bool is_without_gpu();
 
 }  // namespace tbench::kernels

@@ -1,4 +1,4 @@
-// The comparison of arrays, without a GPU.
+// Tests the comparison of arrays, without a GPU.
 #include "support/device_array.hpp"
 
 #include <gtest/gtest-spi.h>
@@ -16,7 +16,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 double a_tenth(std::size_t /*index*/) { return 0.1; }
 
 TEST(DeviceArray, ValuesAreThoseOfTheStorageType) {
-  // Numbers with 8 and with 11 bits around 1: 1 + 2^-7 and 1 + 2^-10 are the next; a tie goes to the even one.
+  // With 8 and with 11 bits, the next numbers after 1 are 1 + 2^-7 and 1 + 2^-10. A tie rounds to the even number.
   EXPECT_EQ(stored({1 + 0x1p-8, 1 + 3 * 0x1p-8}, Precision::kBf16), (Doubles{1, 1 + 4 * 0x1p-8}));
   EXPECT_EQ(stored({1 + 0x1p-11, 70'000.0}, Precision::kFp16), (Doubles{1, kInfinity}));
   EXPECT_EQ(stored({1 + 0x1p-25}, Precision::kFp32), Doubles{1});

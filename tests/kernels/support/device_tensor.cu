@@ -10,8 +10,8 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr std::byte kPoison{0xff};     // in all four types a NaN
-constexpr std::int64_t kGuard = 1024;  // elements before and after; keeps an alignment of 16 bytes and more
+constexpr std::byte kPoison{0xff};     // a NaN in all four types
+constexpr std::int64_t kGuard = 1024;  // elements before and after; keeps an alignment of at least 16 bytes
 
 std::size_t bytes_of_element(Precision precision) {
   return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
@@ -85,7 +85,7 @@ __device__ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// One of the pair of normal numbers that the Box-Muller transform gives.
+/// Returns one of the pair of normal numbers that the Box-Muller transform gives.
 __device__ float normal(std::uint64_t bits) {
   const float u = (static_cast<float>(bits >> 40U) + 0.5F) * 0x1p-24F;
   const float angle = static_cast<float>(bits & 0xffffffU) * 0x1p-23F;  // in half rotations

@@ -40,7 +40,7 @@ enum class Layout {
   kOneBatch,    // contiguous except for a batch stride of 0
 };
 
-/// Name for a failed test: "packed", ...
+/// Returns the layout's name for a failed test: "packed", ...
 [[nodiscard]] std::string to_string(Layout layout);
 
 enum class Guard {
@@ -52,7 +52,7 @@ class DeviceTensor {
  public:
   using Extents = std::array<std::int64_t, 4>;  // batch, heads, seq, head_dim
 
-  /// Poisons the memory as poison() does if there is any besides the elements.
+  /// Poisons the memory as poison() does if the memory holds anything besides the elements.
   DeviceTensor(const Extents& extents, Precision precision, Layout layout = Layout::kContiguous,
                Guard guard = Guard::kSurrounded);
 
@@ -61,14 +61,14 @@ class DeviceTensor {
 
   /// Fills all memory, gaps included, with bytes that make every element NaN.
   void poison();
-  /// Stores elements given in the order of a contiguous tensor, rounded to the storage type. With strides of 0 the last
-  /// one counts.
+  /// Stores elements given in the order of a contiguous tensor, rounded to the storage type. With strides of 0, the
+  /// last of several elements at one place is kept.
   void write(const std::vector<double>& elements);
   /// Returns elements in the order of a contiguous tensor.
   [[nodiscard]] std::vector<double> read() const;
   /// Returns the memory, gaps included.
   [[nodiscard]] std::vector<std::byte> bytes() const;
-  /// Returns where a byte that belongs to no element is not poison any more; nothing if all is well.
+  /// Returns where a byte outside all elements is no longer poison; nothing if all are.
   [[nodiscard]] std::optional<std::string> overwritten_gap() const;
 
  private:
@@ -89,8 +89,8 @@ class DeviceTensor {
 void store_element(Precision precision, double value, std::byte* to);
 [[nodiscard]] double load_element(Precision precision, const std::byte* from);
 
-/// Enqueues a kernel that fills device memory as fast as timing needs: `count` elements of the storage type of
-/// `precision` from `data` on become standard normal numbers, the same for the same seed.
+/// Enqueues a kernel that is fast enough to fill tensors for timing. It writes `count` standard normal numbers in the
+/// storage type of `precision` from `data` on, which are the same for the same seed.
 /// @throws  cuda::CudaError
 void fill_normal(void* data, std::int64_t count, Precision precision, std::uint64_t seed, cudaStream_t stream);
 

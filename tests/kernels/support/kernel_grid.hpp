@@ -17,7 +17,7 @@ struct KernelOfGrid {
   std::int64_t head_dim{};
 };
 
-/// head_dim 256 exists in the 16-bit types only.
+/// Returns all kernels. head_dim 256 exists only in the 16-bit types.
 inline std::vector<KernelOfGrid> kernel_grid() {
   std::vector<KernelOfGrid> grid;
   for (const Precision precision : kAllOf<Precision>) {

@@ -1,4 +1,4 @@
-// The faults that tests can inject, with the outputs in which each must be found, and the check that it is.
+// The faults that tests can inject, the outputs in which each must be found, and the check that each is found.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace tbench::kernels {
 
 using Names = std::set<std::string>;
 
-enum class When { kAlways, kSometimes };  // a race need not show in every run or in every output
+enum class When { kAlways, kSometimes };  // a race need not have an effect in every run or every output
 
 struct FaultRow {
   const char* name;
@@ -43,7 +43,7 @@ inline const std::array kBackwardFaults{
     FaultRow{"barrier", InjectedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
 };
 
-/// Runs the kernels with the injected fault until it shows, a race up to `runs` times.
+/// Runs the kernels with the injected fault until it is found; a race is tried at most `runs` times.
 /// @param outputs        names of the outputs that run_and_check() compares, in its order
 /// @param run_and_check  one run's comparisons with the reference
 template <class Check>

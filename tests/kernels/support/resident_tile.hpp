@@ -1,4 +1,4 @@
-// Expects that the CTAs per SM that a tile of the float32 kernels promises fit an SM.
+// Checks that an SM holds as many CTAs as a tile of the float32 kernels promises.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ inline constexpr std::size_t kSharedBytesOfMultiprocessor =
 inline constexpr std::size_t kReservedBytesOfBlock = std::size_t{1} << 10;
 inline constexpr std::size_t kRegistersOfMultiprocessor = 65536;
 
-/// A thread can have 255 registers. Fewer are left only with more than two CTAs of 128 threads per SM.
+/// A thread can have 255 registers. It has fewer only if an SM holds more than two CTAs of 128 threads.
 inline constexpr std::size_t kMinRegisters = 168;
 
 template <class Tile>

@@ -1,4 +1,4 @@
-// Selections of the sm90 kernels' rules, in the form in which the tests ask for them.
+// Calls the rules of the sm90 kernels in the form that the tests need.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, c
   return select_backward(problem, limits).plan;
 }
 
-/// Bytes of the workspace; 0 if the sm80 kernels are selected.
+/// Returns the bytes of the workspace; 0 if the sm80 kernels are selected.
 inline std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const auto plan = choose_forward(problem, limits);
   return plan ? forward_workspace_bytes(*plan) : 0;

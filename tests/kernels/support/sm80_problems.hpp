@@ -19,7 +19,7 @@ inline constexpr DeviceLimits kA100{
 inline constexpr DeviceLimits kSmall{
     .compute_capability_major = 8, .multiprocessors = 84, .shared_bytes_per_block = 99 * 1024};
 
-/// bf16, batch 4, 12 heads, causal.
+/// Returns a problem with bf16, batch 4, 12 heads and a causal mask.
 inline AttentionProblem problem_16bit(std::int64_t seq, std::int64_t head_dim, bool deterministic = false) {
   return {.shape = {.batch = 4, .heads = 12, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = true},
           .precision = Precision::kBf16,
@@ -27,12 +27,12 @@ inline AttentionProblem problem_16bit(std::int64_t seq, std::int64_t head_dim, b
           .deterministic = deterministic};
 }
 
-/// One head, no mask.
+/// Returns a shape with one head and no mask.
 inline AttentionShape square(std::int64_t batch, std::int64_t seq, std::int64_t head_dim) {
   return {.batch = batch, .heads = 1, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = false};
 }
 
-/// No mask.
+/// Returns a problem without a mask.
 inline AttentionProblem problem_32bit(std::int64_t batch, std::int64_t heads, std::int64_t seq, std::int64_t head_dim,
                                       Precision precision = Precision::kTf32) {
   return {.shape = {.batch = batch, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = false},

@@ -1,4 +1,4 @@
-// Whether the sm90 kernels can run in this build on this machine.
+// Tells whether the sm90 kernels can run in this build on this machine.
 #pragma once
 
 #include "kernels/attention/common/device_limits.hpp"

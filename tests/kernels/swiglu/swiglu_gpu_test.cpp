@@ -1,4 +1,4 @@
-// SwiGLU's kernels against the formulas in float64: two matrices and one product that holds both, with and without
+// Compares SwiGLU's kernels with float64 formulas: two matrices and one product that holds both, with and without
 // vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,16 +30,16 @@ class SwigluOnGpu : public testing::TestWithParam<Precision> {
 
   static std::string text(const Extents& e) { return fmt::format("{} x {} + {}", e.rows, e.width, e.offset); }
   static double logistic(double x) { return 1 / (1 + std::exp(-x)); }
-  /// Relative error of an exponential and of the operations that follow it. The error of a fast exponential is the
-  /// error of a rounded product, |x| log2(e).
+  /// Returns the relative error, in round-offs, of an exponential and of the operations after it. A fast exponential
+  /// has the error of a rounded product, |x| log2(e).
   static double roundoffs(double gate) { return 12 + 3 * std::abs(gate); }
-  /// @param of_s  factor of the logistic function, for which float32 may have 0 where it is below 2^-126
+  /// @param of_s  factor of the logistic function, which float32 may round to 0 if it is below 2^-126
   static double error_of(double value, double float_error, double of_s) {
     return float_error + 0x1p-125 * std::abs(of_s) + 1.01 * round_off(GetParam()) * std::abs(value) +
            least_error(GetParam());
   }
 
-  /// Runs on one product: gate and up are next to each other in each row.
+  /// Runs on one product, in whose rows gate and up are next to each other.
   static void run(const Extents& extents, const Doubles& product) {
     const std::int64_t count = extents.rows * extents.width;
     const SwigluShape shape{.rows = extents.rows, .width = extents.width, .precision = GetParam()};
@@ -101,7 +101,7 @@ TEST_P(SwigluOnGpu, LargeGates) {
 }
 
 TEST_P(SwigluOnGpu, TwoMatricesOfRowsApart) {
-  // Rows of 40 elements, 48 apart in each matrix.
+  // Rows have 40 elements and are 48 apart in each matrix.
   constexpr std::int64_t kRows = 3, kWidth = 40, kStride = 48;
   const Doubles gate = normal_values(kRows * kStride, GetParam(), 4),
                 up = normal_values(kRows * kStride, GetParam(), 5);

@@ -1,4 +1,4 @@
-// Refusals of SwiGLU's host code, without a GPU.
+// Tests refusals of SwiGLU's host code, without a GPU.
 #include "tbench/kernels/swiglu.hpp"
 
 #include <gmock/gmock.h>

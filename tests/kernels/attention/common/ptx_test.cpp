@@ -1,4 +1,4 @@
-// Properties of the kernels' inline assembly that the compiler has to know, read from its source.
+// Tests properties of the kernels' inline assembly that the compiler must know, by reading its source.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

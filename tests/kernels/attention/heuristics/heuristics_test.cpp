@@ -1,4 +1,4 @@
-// The rules against the measured times: for every session with the times of at least two configs, the selected one is
+// Compares the rules with measured times. For every session with times of at least two configs, the selected config is
 // within 5 % of the fastest.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ namespace tbench::kernels {
 namespace {
 
 constexpr double kTolerance = 1.05;
-/// Limits of an H100 and an H200.
+/// Limits of an H100 and of an H200.
 constexpr DeviceLimits kHopper{.compute_capability_major = 9,
                                .compute_capability_minor = 0,
                                .multiprocessors = 132,
@@ -26,7 +26,7 @@ constexpr DeviceLimits kHopper{.compute_capability_major = 9,
 
 using Time = AttentionMeasurement::Time;
 
-/// "H100 783da6b warm: batch 4, heads 12, 512 x 512, head_dim 64, causal, bf16, forward"
+/// Returns text such as "H100 783da6b warm: batch 4, heads 12, 512 x 512, head_dim 64, causal, bf16, forward".
 std::string name_of(const AttentionMeasurement& one) {
   const AttentionShape& shape = one.shape;
   return fmt::format("{} {} {}: batch {}, heads {}, {} x {}, head_dim {}, {}, {}, {}", one.gpu, one.build, one.l2,
@@ -42,7 +42,8 @@ std::string selected_config(const AttentionMeasurement& one) {
       .config;
 }
 
-/// The time of the selected config; nothing if it was not measured. "without split" is what other kernels took.
+/// Returns the time of the selected config; nothing if it was not measured. "without split" is the time of other
+/// kernels.
 std::optional<double> selected_time(const AttentionMeasurement& one) {
   const std::string config = selected_config(one);
   const auto found = std::ranges::find_if(one.times, [&](const Time& time) {

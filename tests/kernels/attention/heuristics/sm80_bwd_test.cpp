@@ -11,7 +11,7 @@ BwdAlgorithm backward_method(const AttentionProblem& problem, const DeviceLimits
   return plan_backward(problem, limits).method;
 }
 
-/// Whether warps divide the streamed rows with the algorithm that the rules select, which is `method`.
+/// Returns whether warps divide the streamed rows. Expects the rules to select the algorithm `method`.
 bool splits_warps(const AttentionProblem& problem, BwdAlgorithm method, const DeviceLimits& limits) {
   const BwdPlan plan = plan_backward(problem, limits);
   EXPECT_EQ(plan.method, method);
@@ -26,7 +26,7 @@ TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
 }
 
 TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
-  // ceil(1000 / 128) = 8 CTAs per head against 132 / 2
+  // ceil(1000 / 128) = 8 CTAs per head, compared with 132 / 2.
   AttentionProblem few = problem_16bit(1000, 64);
   few.shape.batch = 1;
   few.shape.heads = 8;

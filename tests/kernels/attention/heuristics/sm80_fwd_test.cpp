@@ -14,7 +14,7 @@ FwdConfigId tiles_of(const AttentionShape& shape, const DeviceLimits& limits = k
 }
 bool wants_long_forward_tile(const AttentionShape& shape) { return tiles_of(shape) == FwdConfigId::kM128N64; }
 
-/// Queries per CTA with split warps; 0: no split warps.
+/// Returns the queries per CTA if warps are split; 0 if they are not.
 int rows_of_split_warps(FwdConfigId tiles) {
   switch (tiles) {
     case FwdConfigId::kWarpSplitM16:
@@ -38,13 +38,13 @@ bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const Device
 }
 
 TEST(WantsLongForwardTile, WithACausalMaskOnlyWhereTheyFillTheGpuTwice) {
-  // 4 * 12 * ceil(seq / 128) tiles against 2 * 132
+  // 4 * 12 * ceil(seq / 128) tiles, compared with 2 * 132.
   EXPECT_FALSE(wants_long_forward_tile(problem_16bit(640, 80).shape));  // 240
   EXPECT_TRUE(wants_long_forward_tile(problem_16bit(768, 80).shape));   // 288
 }
 
 TEST(WantsLongForwardTile, WithoutAMaskWhereShortTilesDoNotRunAllAtOnce) {
-  // 4 * 12 * ceil(seq / 64) short tiles against 3 * 132, or 2 * 132 above 80
+  // 4 * 12 * ceil(seq / 64) short tiles, compared with 3 * 132, or with 2 * 132 above head_dim 80.
   const auto wants = [](std::int64_t seq, std::int64_t head_dim) {
     AttentionShape shape = problem_16bit(seq, head_dim).shape;
     shape.causal = false;
@@ -64,7 +64,7 @@ TEST(WantsLongForwardTile, NotForACausalMaskOverFewKeys) {
 }
 
 TEST(SplitWarpsForwardRows, FollowTheNumberOfShortTiles) {
-  // batch * ceil(seq / 64) tiles against 132 / 8, 132 / 2 and 132
+  // batch * ceil(seq / 64) tiles, compared with 132 / 8, 132 / 2 and 132.
   EXPECT_EQ(split_warps_forward_rows(square(2, 512, 64), kH200), 16);   // 16
   EXPECT_EQ(split_warps_forward_rows(square(2, 576, 64), kH200), 32);   // 18
   EXPECT_EQ(split_warps_forward_rows(square(6, 704, 64), kH200), 32);   // 66
@@ -102,23 +102,24 @@ TEST(PlanForward16Bit, TakesSplitKeysFirstThenSplitWarpsThenTheLongerTilesThatPa
 }
 
 TEST(Forward32BitRules, LongTilesOnlyForTf32AndWhereTheyFillTheGpu) {
-  // Without a mask: more than 2 * 132 short tiles of 64 rows; at head_dim 32 three fit an SM.
+  // Without a mask, more than 2 * 132 short tiles of 64 rows are needed. At head_dim 32, three CTAs fit an SM.
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem_32bit(1, 133, 128, 64), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem_32bit(1, 132, 128, 64), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem_32bit(1, 198, 128, 32), kH200));
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem_32bit(1, 199, 128, 32), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem_32bit(1, 264, 128, 64, Precision::kFp32), kH200));
-  // With a mask: 2 * 132 tiles of 128 rows.
+  // With a mask, 2 * 132 tiles of 128 rows are needed.
   EXPECT_TRUE(wants_long_forward_32bit_tile(causal(problem_32bit(1, 264, 128, 64)), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(causal(problem_32bit(1, 263, 128, 64)), kH200));
-  // (128 + 4 * 64) rows of 272 bytes are 104448 bytes, more than a CTA has there; with rows of 144 bytes they are
-  // 55296.
+  // (128 + 4 * 64) rows of 272 bytes are 104448 bytes, more than a CTA may have on this GPU. With rows of 144 bytes
+  // they are 55296.
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem_32bit(1, 264, 128, 64), kSmall));
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem_32bit(1, 264, 128, 32), kSmall));
 }
 
 TEST(Forward32BitRules, GroupsDivideTheKeysOfSmallGrids) {
-  // Tiles of 64 rows against 132: 32 rows up to half of them, 64 below all; with a causal mask twice as many
+  // The rules compare the number of tiles of 64 rows with 132: 32 rows up to half of it, 64 rows below all of it. With
+  // a causal mask the limits are doubled.
   const auto exact = [](std::int64_t batch) { return problem_32bit(batch, 1, 64, 64, Precision::kFp32); };
   EXPECT_EQ(split_warps_forward_32bit_rows(exact(66), kH200), 32);
   EXPECT_EQ(split_warps_forward_32bit_rows(exact(67), kH200), 64);
@@ -128,7 +129,7 @@ TEST(Forward32BitRules, GroupsDivideTheKeysOfSmallGrids) {
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(133)), kH200), 64);
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(263)), kH200), 64);
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(264)), kH200), 0);
-  // TF32: 16 rows up to an eighth of 132, 32 up to half, 64 up to all, with any mask
+  // TF32 has 16 rows up to an eighth of 132, 32 up to half, and 64 up to all, with any mask.
   for (const bool is_causal : {false, true}) {
     const auto tf32 = [is_causal](std::int64_t batch) {
       return is_causal ? causal(problem_32bit(batch, 1, 64, 64)) : problem_32bit(batch, 1, 64, 64);
@@ -148,7 +149,7 @@ TEST(Forward32BitRules, GroupsDivideTheKeysOfSmallGrids) {
       }
     }
   }
-  // (2 * 32 + 2 * 2 * 64) rows of 80 * 4 + 16 bytes are 107520 bytes, more than a CTA has there.
+  // (2 * 32 + 2 * 2 * 64) rows of 80 * 4 + 16 bytes are 107520 bytes, more than a CTA may have on this GPU.
   EXPECT_EQ(split_warps_forward_32bit_rows(problem_32bit(1, 1, 64, 80, Precision::kFp32), kSmall), 0);
   EXPECT_EQ(split_warps_forward_32bit_rows(problem_32bit(1, 1, 64, 64, Precision::kFp32), kSmall), 32);
 }

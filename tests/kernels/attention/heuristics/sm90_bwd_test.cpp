@@ -1,4 +1,4 @@
-// Selection of the sm90 backward kernels: which problems they take, and with which of them.
+// Tests the selection of the sm90 backward kernels: which problems they serve, and with which kernel.
 #include "kernels/attention/heuristics/sm90_bwd.hpp"
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
     one.shape.seq_q = one.shape.seq_kv = 512;
     EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile})) << head_dim;
   }
-  // head_dim 64: the split backward pass, with or without `deterministic`, up to 28 steps per consumer group: 2 * 48 *
-  // 10 * 11 / 2 steps for 264 groups
+  // At head_dim 64 the split backward pass, with or without `deterministic`, is selected up to 28 steps per consumer
+  // group: 2 * 48 * 10 * 11 / 2 steps for 264 groups.
   AttentionProblem one = problem(640, 64, 12);
   one.deterministic = true;
   EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kNone}));
@@ -87,12 +87,12 @@ TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
 
 TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
-  // With and without a mask, where so many heads do not get one CTA each: 4 * 11 * 2 = 88 CTAs, 2 / 3 of 132; 80
+  // Without one CTA per head, with and without a mask: 4 * 11 * 2 = 88 CTAs are 2 / 3 of 132; 80 are fewer.
   for (const bool causal : {true, false}) {
     EXPECT_TRUE(choose_backward(problem(256, 80, 11, causal), kH200)) << causal;
     EXPECT_FALSE(choose_backward(problem(256, 80, 10, causal), kH200)) << causal;
   }
-  // head_dim 64, different numbers of queries and keys, which the split backward pass does not take
+  // At head_dim 64, the split backward pass does not support different numbers of queries and keys.
   AttentionProblem many_keys = problem(512, 64, 4, false);
   many_keys.shape.seq_kv = 600;
   many_keys.shape.heads = 3;
@@ -110,15 +110,15 @@ TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(few_queries, kH200));
 }
 
-/// A problem with `heads` heads in one batch.
+/// Returns a problem with `heads` heads in one batch.
 AttentionProblem one_batch(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
   AttentionProblem one = problem(seq, head_dim, heads, causal);
   one.shape.batch = 1;
   return one;
 }
 
-/// Returns the number of CTAs per head; nothing where other kernels are faster. At head_dim 64 the split backward pass
-/// may still be faster.
+/// Returns the number of CTAs per head; nothing if other kernels are faster. At head_dim 64 the split backward pass may
+/// still be faster.
 std::optional<int> shares(const AttentionProblem& one) {
   const Occupancy occupancy{one, kH200};
   if (one.shape.head_dim == 64) {
@@ -139,7 +139,7 @@ constexpr bool kCausal = true, kFull = false, kDeterministic = true;
 
 bool beats_split(const AttentionProblem& one) { return whole_heads_beat_split({one, kH200}); }
 
-/// Range of heads with one CTA per head: from `first` up to the number of SMs.
+/// Range of numbers of heads for which one CTA per head is selected: from `first` up to the number of SMs.
 struct Taken {
   std::int64_t seq, head_dim;
   bool causal, deterministic;
@@ -244,7 +244,7 @@ AttentionShape shape(std::int64_t seq, std::int64_t heads, bool causal = true) {
   return problem(seq, 64, heads, causal).shape;
 }
 
-/// Whether the split backward pass is selected, unless one CTA per head is faster still.
+/// Returns whether the split backward pass is selected, unless one CTA per head is even faster.
 bool choose(const AttentionShape& one) {
   const AttentionProblem split{.shape = one, .precision = Precision::kBf16, .scale = 0.125f};
   if (one.head_dim == 64) return split_pays({split, kH200});
@@ -261,7 +261,7 @@ TEST(ChooseSplit, OfOneHeadDimAndMoreThanATile) {
     EXPECT_FALSE(choose(one)) << head_dim;
   }
   AttentionShape one = shape(256, 12, false);
-  one.seq_kv = 193;  // as many tiles
+  one.seq_kv = 193;  // the same number of tiles
   EXPECT_TRUE(choose(one));
   one.seq_kv = 192;
   EXPECT_FALSE(choose(one));

@@ -1,4 +1,4 @@
-// Selection of the sm90 forward kernels: which problems they take, with which tiles, in which order.
+// Tests the selection of the sm90 forward kernels: which problems they serve, with which tiles, in which order.
 #include "kernels/attention/heuristics/sm90_fwd.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
   one.shape.batch = 1;
   EXPECT_FALSE(choose_forward(one, kH200));
-  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys CTAs divide
+  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles; other kernels divide their keys among CTAs
 }
 
 TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
@@ -58,7 +58,8 @@ TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
   EXPECT_FALSE(choose_forward(problem(512, 64, 1), kH200));   // 32
   EXPECT_TRUE(choose_forward(problem(512, 64, 2), kH200));    // 64, at least 3 / 8 of 132
   EXPECT_TRUE(choose_forward(problem(1024, 64, 1), kH200));   // 64
-  // Beyond 1,024 keys per query 3 / 4, if the sm80 kernels do not split the keys: 4 * 24 = 96 and 4 * 25 = 100
+  // Beyond 1,024 keys per query the limit is 3 / 4, if the sm80 kernels do not split the keys: 4 * 24 = 96 and 4 * 25 =
+  // 100.
   EXPECT_FALSE(choose_forward(problem(1536, 64, 1, false), kH200));
   EXPECT_TRUE(choose_forward(problem(1600, 64, 1, false), kH200));
 }
@@ -72,7 +73,7 @@ TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
       EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
     }
   }
-  // One sequence of one head, causal: the sm80 kernels split the keys of up to 132 tiles.
+  // For one causal sequence of one head, the sm80 kernels split the keys of up to 132 tiles.
   for (const auto& [seq, taken] : {std::pair{4096, false}, {8192, false}, {16384, true}}) {
     AttentionProblem one = problem(seq, 32, 1);
     one.shape.batch = 1;
@@ -124,7 +125,7 @@ TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
   EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), FwdConfigId::kM128N128);  // 12 * 22 = 264 work tiles of 192 queries
   EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), FwdConfigId::kM128N128);  // 384 work tiles of 128 queries
   EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), FwdConfigId::kM128N64x2);  // 256
-  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // as many, but longer than was measured
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // also 256, but longer than was measured
   // Up to 3 * 132 work tiles of 192 queries with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
   EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), FwdConfigId::kM128N64x2);
   EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), FwdConfigId::kM192N128);
@@ -163,7 +164,7 @@ TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
     one.shape.batch = batch;
     return choose_forward(one, kH200)->tiles == FwdConfigId::kM256N64;
   };
-  // Without a mask from 0.9 * 132 = 118.8 work tiles on, with one from 1.5 * 132 = 198
+  // The limit is 0.9 * 132 = 118.8 work tiles without a mask, and 1.5 * 132 = 198 with one.
   EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128
   EXPECT_FALSE(is_tall(8, 1, 4096, true));
   EXPECT_TRUE(is_tall(8, 1, 8192, true));    // 256
@@ -173,7 +174,7 @@ TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   EXPECT_FALSE(is_tall(1, 98, 512, true));   // 196
   EXPECT_TRUE(is_tall(1, 99, 512, true));    // 198
   EXPECT_TRUE(is_tall(1, 99, 257, true));
-  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400, or 800 of FwdM128N128
+  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400 work tiles, or 800 of FwdM128N128
   EXPECT_FALSE(is_tall(4, 100, 128, false)) << "400 of either, and narrow ones are shorter";
 }
 
@@ -182,7 +183,7 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(1024, 128, 19), kH200)->counted);
   EXPECT_FALSE(choose_forward(problem(1024, 128, 19, false), kH200)->counted);
-  // head_dim 64: more than 7 * 132 = 924, of 192 queries here. 4 * 5 * 43 = 860, 4 * 6 * 43 = 1,032
+  // At head_dim 64, more than 7 * 132 = 924 work tiles, here of 192 queries: 4 * 5 * 43 = 860, 4 * 6 * 43 = 1,032.
   EXPECT_FALSE(choose_forward(problem(8192, 64, 5), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(8192, 64, 6), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(8192, 64, 5), kH200), 0u);

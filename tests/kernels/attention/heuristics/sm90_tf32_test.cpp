@@ -1,4 +1,4 @@
-// Selection of the sm90 TF32 kernels of both passes.
+// Tests the selection of the sm90 TF32 kernels of both passes.
 #include "kernels/attention/heuristics/sm90_tf32.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Faults injected into the sm90 backward kernels, in 16 bits at every head_dim of each kernel, which the comparison
-// with the reference must find.
+// Tests that the comparison with the reference finds faults injected into the sm90 backward kernels, in 16 bits at
+// every head_dim of each kernel.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ std::vector<FaultCase> fault_cases() {
     }
     add(row, {.head_dim = kPlantedHeadDim, .choice = {}}, 1, 3, 1000, Precision::kTf32);
   }
-  // Persistent CTAs. With 480 work tiles CTAs have three or four, and load the third K to the place of the first.
+  // Persistent CTAs have three or four of the 480 work tiles each, and load the third K to the place of the first.
   const FaultRow kept{"kept", InjectedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
     // The split kernel loads its stationary rows to registers at once, and without a wait for lse and delta it may wait

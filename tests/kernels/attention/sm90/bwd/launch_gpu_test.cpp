@@ -1,5 +1,5 @@
-// The sm90 backward kernels, every instance of each at every shape: against float64, on odd lengths, layouts and
-// extreme inputs; dK and dV with the same bits in every run.
+// Compares the sm90 backward kernels with float64, every instance at every shape, on odd lengths, layouts and extreme
+// inputs. dK and dV have the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,8 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({500, 500, true}, 3, 40), dealing);
     expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
-    // 640 work tiles of one step (two steps at head_dim 128): warpgroups pass the ping-pong order on between them
+    // 640 work tiles have one step each (two at head_dim 128), so warpgroups continue the ping-pong order from tile to
+    // tile.
     expect_right(make_case({100, 1000, false}, 2, 40), dealing);
   }
 }
@@ -123,8 +124,8 @@ TEST_P(BackwardSm90OnGpu, Layouts) {
 }
 
 TEST_P(BackwardSm90OnGpu, ScoresOfTenThousand) {
-  // With one key lse is a score. Half of the scores are so negative that keys beyond the end, whose scores are 0, would
-  // have infinite probabilities.
+  // With one key, lse is a score. Half of the scores are so negative that keys beyond the end, whose scores are 0,
+  // would have infinite probabilities.
   for (const SequenceShape& shape :
        {SequenceShape{257, 257, true}, {65, 1100, false}, {65, 500, false}, {300, 1, false}}) {
     AttentionCase one = make_case(shape);

@@ -1,5 +1,5 @@
-// Runs the sm90 backward kernels, the TF32 ones included, at every shape, whether or not the dispatch would select them
-// there.
+// Runs the sm90 backward kernels, including the TF32 ones, at every shape, whether or not the dispatch would select
+// them.
 #pragma once
 
 #include <fmt/format.h>
@@ -47,7 +47,8 @@ inline std::string name_of(const BackwardInstance& instance) {
   return fmt::format("d{}_{}", instance.head_dim, name);
 }
 
-/// Whether the instance serves a shape: partial dQ is for few K/V tiles, one CTA per head for short sequences.
+/// Returns whether the instance serves a shape: partial dQ is for few K/V tiles, and one CTA per head for short
+/// sequences.
 inline bool takes(const BackwardInstance& instance, const AttentionShape& shape) {
   if (instance.choice == kStaysApart) return shape.seq_kv <= kMaxSumsApart * kBackwardKeys;
   if (!is_by_heads(instance)) return true;
@@ -55,7 +56,7 @@ inline bool takes(const BackwardInstance& instance, const AttentionShape& shape)
          instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
 }
 
-/// A problem for which select_backward() selects the instance on 132 SMs.
+/// Returns a problem for which select_backward() selects the instance on 132 SMs.
 inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precision precision) {
   const BwdPlan& choice = instance.choice;
   const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BwdSchedule::kOneTilePerCta;
@@ -65,7 +66,8 @@ inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precisi
                                : choice == kOfTwoKindsAlone         ? 128
                                : is_narrow && choice != kOfTwoKinds ? 1024
                                                                     : 512;
-  // At head_dim 64 fewer keys get the split backward pass, except without a mask or with different lengths.
+  // At head_dim 64, shapes with fewer keys use the split backward pass, except without a mask or with different
+  // lengths.
   if (is_narrow && choice == kPerHead) shape = {4, heads / 4, 256, 256, 64, false};
   if (is_narrow && choice == kStaysApart) shape = {4, heads / 4, 440, 512, 64, false};
   AttentionProblem problem = attention_problem(shape, precision);
@@ -73,12 +75,12 @@ inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precisi
   return problem;
 }
 
-/// Whether dQ has the same bits in every run, too.
+/// Returns whether dQ also has the same bits in every run.
 inline bool is_deterministic(const BackwardInstance& instance) {
   return instance.choice.sums != DqAccumulation::kAtomic;
 }
 
-/// Static schedule of persistent CTAs: one CTA per SM, or as many CTAs as if there were an SM for every work tile.
+/// Number of persistent CTAs in a static schedule: one per SM, or as if every work tile had an SM.
 enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
 inline BackwardOptions backward_sm90(const AttentionProblem& problem, const BackwardInstance& instance,
@@ -97,12 +99,12 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
   return options;
 }
 
-/// The plan of the TF32 kernels, in ping-pong order where it is selected.
+/// Returns the plan of the TF32 kernels, with ping-pong order if the rules select it.
 inline sm90_tf32::BwdPlan planned_tf32(const AttentionProblem& problem) {
   return {.pingpong = problem.shape.head_dim == 128 && problem.shape.seq_q >= 1024};
 }
 
-/// Options of the TF32 kernels, in ping-pong order where it is selected.
+/// Returns options that run the TF32 kernels, with ping-pong order if the rules select it.
 inline BackwardOptions backward_tf32_sm90(const AttentionProblem& problem) {
   BackwardOptions options;
   const auto enqueue = [](const AttentionProblem& one, const AttentionBackward& arguments, cudaStream_t stream) {

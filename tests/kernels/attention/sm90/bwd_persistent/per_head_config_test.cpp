@@ -10,7 +10,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// A problem with `heads` heads in one batch.
+/// Returns a problem with `heads` heads in one batch.
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
   AttentionProblem one = problem_of(Precision::kBf16, seq, head_dim, heads, causal);
   one.shape.batch = 1;

@@ -19,8 +19,8 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 }
 
 TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
-  // 384 threads start with 168 registers: 2 * 232 + 40 = 3 * 168; 512 with 128: 3 * 160 + 32 = 4 * 128; 640 with 96,
-  // the multiple of eight below 102: 4 * 112 + 32 = 5 * 96
+  // 384 threads start with 168 registers: 2 * 232 + 40 = 3 * 168. 512 threads start with 128: 3 * 160 + 32 = 4 * 128.
+  // 640 threads start with 96, the multiple of eight below 102: 4 * 112 + 32 = 5 * 96.
   EXPECT_TRUE(fits_registers(FwdM128N128::tile()));
   EXPECT_TRUE(fits_registers(FwdM192N128::tile()));
   EXPECT_TRUE(fits_registers(FwdM192N64::tile()));
@@ -29,7 +29,8 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_TRUE(fits_registers(FwdM128N64x2::tile()));
   EXPECT_TRUE(fits_registers(FwdM64N128x2::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
-  // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the CTA starts with 480 * 128: hung on an H100
+  // (4 * 112 + 40) * 128 = 62,464 of 65,536 registers would fit, but the CTA starts with 480 * 128. This hung on an
+  // H100.
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
   EXPECT_EQ(threads(FwdM128N128::tile()), 384);
   EXPECT_EQ(threads(FwdM192N128::tile()), 512);
@@ -158,12 +159,12 @@ TEST(ForwardOrder, InTurnsSpreadsWhatIsDealt) {
     const AttentionShape shape = problem(seq, 128, heads).shape;
     return std::ranges::max(dealt_steps(shape, forward_order(shape, 128, in_turns), 128));
   };
-  // One group of heads: the same. 48 * 36 steps are 13.1 per SM, 100 * 10 are 7.6.
+  // One group of heads gives the same result. 48 * 36 steps are 13.1 per SM, and 100 * 10 steps are 7.6.
   for (const bool in_turns : {false, true}) {
     EXPECT_EQ(most(1024, 12, in_turns), 14);
     EXPECT_EQ(most(512, 25, in_turns), 8);
   }
-  // Two groups, or four. The averages are 80 * 36 / 132 = 21.8, 27.3, and 64 * 528 / 132 = 256
+  // Two groups or four differ. The averages are 80 * 36 / 132 = 21.8, 27.3, and 64 * 528 / 132 = 256.
   EXPECT_EQ(most(1024, 20, false), 32);
   EXPECT_EQ(most(1024, 20, true), 23);
   EXPECT_EQ(most(1024, 25, false), 34);
@@ -209,7 +210,7 @@ TEST(HasTensorMap, WantsMultiplesOf16BytesWhereAStrideCounts) {
   EXPECT_FALSE(tma_supports({{0, 320, 64}, 16}, extents));
   EXPECT_FALSE(tma_supports({{960, 320, 0}, 16}, extents));
   EXPECT_FALSE(tma_supports({{960, 320, std::int64_t{1} << 39}, 16}, extents));  // 2^40 bytes
-  // One batch, one row: their strides do not count.
+  // There is one batch and one row, so their strides do not matter.
   EXPECT_TRUE(tma_supports({{0, 64, 7}, 16}, {.batch = 1, .heads = 3, .rows = 1, .head_dim = 64}));
 }
 

@@ -1,5 +1,6 @@
-// The sm90 forward kernels, the TF32 ones included, every instance at every shape, whether or not the dispatch would
-// select it there: against float64, on odd lengths, layouts and extreme inputs, and with the same bits in every run.
+// Compares the sm90 forward kernels, including the TF32 ones, with float64: every instance at every shape, whether or
+// not the dispatch would select it, on odd lengths, layouts and extreme inputs. Results have the same bits in every
+// run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ std::vector<Instance> instances() {
   return all;
 }
 
-/// q, k, v as elements of contiguous tensors.
+/// Elements of contiguous q, k and v.
 struct Inputs {
   std::vector<double> q, k, v;
 };
@@ -74,7 +75,7 @@ struct Outputs {
   DeviceTensor o, lse;
 };
 
-/// A plan of the kernels of any precision.
+/// A plan of the 16-bit or of the TF32 kernels.
 struct Choice {
   FwdPlan of_16_bits;
   sm90_tf32::FwdPlan of_tf32;
@@ -201,9 +202,9 @@ TEST_P(ForwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 }
 
 TEST_P(ForwardSm90OnGpu, MoreItemsThanMultiprocessors) {
-  // The number of elements is the same at every head_dim, because the time goes into the host's work per element.
+  // The number of elements is the same at every head_dim, because the host's work per element takes most of the time.
   const auto heads_of_64 = [](std::int64_t heads) { return heads * 64 / GetParam().head_dim; };
-  // K and V of all heads take 40 MiB in the last shape, so that it has two groups of heads.
+  // In the last shape, K and V of all heads take 40 MiB, so there are two groups of heads.
   for (const AttentionShape& one :
        {shape(513, 513, true, 3, heads_of_64(70)), shape(129, 200, false, 70, heads_of_64(4)),
         shape(4097, 4097, true, 1, heads_of_64(40))}) {
@@ -259,7 +260,8 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
       const auto depth = static_cast<std::size_t>(one.head_dim), seq = static_cast<std::size_t>(one.seq_kv);
       const auto tile = static_cast<double>(i / depth % seq / cols);
-      // The common part of all keys of a tile; rounded to TF32 it would move their scores together.
+      // The common part of all keys of a tile. If it were rounded to TF32, all scores of the tile would change
+      // together.
       const double common = in_eight_bits(-tile * rise * std::log(2.0) / (8 * scale));
       inputs.k[i] = i % depth == 0 ? common : 0.25 * inputs.k[i];
     }
@@ -299,7 +301,8 @@ TEST_P(ForwardSm90OnGpu, WhatIsNotFiniteStaysInItsRows) {
 }
 
 TEST_P(ForwardSm90OnGpu, RowsThatSeeNothingFiniteAtFirst) {
-  // The last K/V tile, which is visited first, has scores of -infinity alone: the result is as without it.
+  // All scores of the last K/V tile, which is visited first, are -infinity. The result is the same as without that
+  // tile.
   const AttentionShape all = shape(100, 384, false, 1, 1), rest = shape(100, 256, false, 1, 1);
   Inputs inputs = normal_inputs(all);
   const auto depth = static_cast<std::size_t>(all.head_dim);

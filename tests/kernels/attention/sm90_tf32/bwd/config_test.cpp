@@ -14,7 +14,7 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
   return problem_of(Precision::kTf32, seq, head_dim, heads, causal);
 }
 
-/// 130 queries and 300 keys, 48 heads.
+/// Returns 130 queries, 300 keys and 48 heads.
 AttentionShape rectangle(std::int64_t head_dim) {
   AttentionShape shape = problem(130, head_dim, 12, false).shape;
   shape.seq_kv = 300;

@@ -1,5 +1,5 @@
-// The sm90 TF32 backward kernels at every shape, whether or not the dispatch would select them there: against float64,
-// on odd lengths, layouts and extreme inputs, and all gradients with the same bits in every run.
+// Compares the sm90 TF32 backward kernels with float64 at every shape, whether or not the dispatch would select them,
+// on odd lengths, layouts and extreme inputs. All gradients have the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ TEST_P(BackwardTf32Sm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 TEST_P(BackwardTf32Sm90OnGpu, MoreItemsThanMultiprocessors) {
   expect_right(make_case({513, 513, true}, 3, 30));
   expect_right(make_case({129, 200, false}, 35, 3));
-  // The streamed tensors exceed 32 MiB: the last group of heads is smaller than the others
+  // The streamed tensors exceed 32 MiB, so the last group of heads is smaller than the others.
   expect_right(make_case({4097, 4097, true}, 1, 11));
 }
 
@@ -170,7 +170,7 @@ TEST_P(BackwardTf32Sm90OnGpu, ReplaysInAGraph) {
     cudaGraphExec_t executable{};
     TBENCH_CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
     for (int i = 0; i < 3; ++i) {
-      // There are as many queries as keys, and gradients are contiguous.
+      // The numbers of queries and keys are equal, and gradients are contiguous.
       for (const TensorView& gradient : {arguments.dq, arguments.dk, arguments.dv}) {
         TBENCH_CUDA_CHECK(cudaMemsetAsync(gradient.data, 0xff, queries * sizeof(float), stream));
       }
@@ -186,7 +186,7 @@ TEST_P(BackwardTf32Sm90OnGpu, ReplaysInAGraph) {
 }
 
 TEST_P(BackwardTf32Sm90OnGpu, OneLaunchAfterAnotherInOneWorkspace) {
-  // The kernels start before the previous ones have ended; each pass writes the workspace again.
+  // The kernels start before the previous ones have ended. Each pass writes the workspace again.
   const AttentionCase one = make_case({385, 385, true}, 3, 20);
   const AttentionRun run{one};
   BackwardOptions options = backward_tf32_sm90(one.problem);

@@ -1,5 +1,4 @@
-// Replaces src/kernels/common/pdl.cuh where the kernels are compiled for the emulator: the previous kernel is always
-// over.
+// Replaces src/kernels/common/pdl.cuh when kernels are compiled for the emulator: the previous kernel has always ended.
 #pragma once
 
 namespace tbench::kernels {

@@ -1,4 +1,4 @@
-// Replaces src/kernels/attention/common/injected_fault.cuh where the kernels are compiled for the emulator: faults are
+// Replaces src/kernels/attention/common/injected_fault.cuh when kernels are compiled for the emulator: faults are
 // selected at run time, for every head_dim.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Replaces src/kernels/attention/common/ptx.cuh where the kernels are compiled for the emulator: the same functions,
-// with fragment layouts as in the PTX ISA, "Warp-level matrix instructions", and CUDA's built-ins.
+// Replaces src/kernels/attention/common/ptx.cuh when kernels are compiled for the emulator: the same functions, with
+// fragment layouts as in the PTX ISA, "Warp-level matrix instructions", and CUDA's built-ins.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -67,7 +67,7 @@ inline void named_barrier_sync(int number) {
   emulator::meet_block(number, kThreads, true);
 }
 
-/// Returns element [row, col] of the m-th of four 8x8 matrices, whose row addresses the lanes have given.
+/// Returns element [row, col] of the m-th of four 8x8 matrices. The lanes provide the addresses of their rows.
 inline std::uint32_t matrix_element(const std::array<std::uint32_t, emulator::kLanes>& rows, int m, int row, int col) {
   const char* const begin = emulator::shared_memory(rows[m * 8 + row], 16);
   return reinterpret_cast<const std::uint16_t*>(begin)[col];
@@ -127,7 +127,7 @@ inline std::uint32_t round_to_tf32(float x) {
   return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
 
-/// Returns the float32 number next to x towards zero, to which the tensor cores truncate a sum.
+/// Returns `x` truncated to float32, as the tensor cores truncate a sum.
 inline float truncate(double x) {
   const auto nearest = static_cast<float>(x);
   return std::abs(static_cast<double>(nearest)) > std::abs(x) ? std::nextafter(nearest, 0.0f) : nearest;

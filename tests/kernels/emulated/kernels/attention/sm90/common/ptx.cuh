@@ -1,4 +1,4 @@
-// Replaces src/kernels/attention/sm90/common/ptx.cuh where the kernels are compiled for the emulator: the same
+// Replaces src/kernels/attention/sm90/common/ptx.cuh when kernels are compiled for the emulator. It has the same
 // functions.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace tbench::kernels::sm90 {
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;
 
-/// Only for values that are the same in the whole warp.
+/// Supports only values that are the same in the whole warp.
 inline int __shfl_sync(unsigned, int value, int) { return value; }
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
@@ -74,15 +74,15 @@ struct TmaCoord {
 /// Bytes per panel row.
 inline int row_bytes(const EmulatedMap& map) { return map.panel_columns * 2; }
 
-/// Swizzles an address for rows of 128, 64 or 32 bytes: bits 4 to 6, 4 and 5, or 4 alone, which select a vector of the
-/// row, are XORed with the bits from bit 7 on. Independent of swizzled_vector(), so that one checks the other.
+/// Swizzles an address for rows of 128, 64 or 32 bytes. The bits that select a vector of the row (bits 4 to 6, 4 and 5,
+/// or only 4) are XORed with the bits from bit 7 on. Does not use swizzled_vector(), so that one checks the other.
 inline std::uint32_t swizzled(std::uint32_t offset, int row_bytes) {
   const auto vectors = static_cast<std::uint32_t>(row_bytes / 16);
   return offset ^ (offset >> 7) % vectors << 4;
 }
 
-/// Calls visit(address in the panel, address in the tensor) for each 16 bytes of a swizzled panel; the second is null
-/// beyond the tensor's end.
+/// Calls visit(address in the panel, address in the tensor) for each 16 bytes of a swizzled panel. The second address
+/// is null beyond the tensor's end.
 template <class Visit>
 void visit_panel(char* panel, const EmulatedMap& map, TmaCoord place, const Visit& visit) {
   char* const head = map.data + place.batch * map.batch_stride + place.head * map.head_stride;
@@ -186,7 +186,7 @@ inline void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
   kernels::ldmatrix_x4(matrices, address);
   std::memcpy(r, matrices, sizeof(matrices));
 }
-/// A lane has two elements of one row of each matrix.
+/// Each lane has two elements of one row of each matrix.
 inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
   const auto rows = emulator::meet_warp(address);
   for (int matrix = 0; matrix < 4; ++matrix) {
@@ -194,7 +194,7 @@ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
     store_shared(line + static_cast<std::uint32_t>(emulator::lane() % 4 * 4), r[matrix]);
   }
 }
-/// A lane has two elements of one column of each stored matrix.
+/// Each lane has two elements of one column of each stored matrix.
 inline void store_transposed(std::uint32_t address, const std::uint32_t* r) {
   const auto rows = emulator::meet_warp(address);
   for (int matrix = 0; matrix < 4; ++matrix) {

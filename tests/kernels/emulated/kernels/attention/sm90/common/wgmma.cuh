@@ -1,5 +1,5 @@
-// Replaces src/kernels/attention/sm90/common/wgmma.cuh where the kernels are compiled for the emulator: a thread
-// computes its own elements, at once or when it waits for them.
+// Replaces src/kernels/attention/sm90/common/wgmma.cuh when kernels are compiled for the emulator: each thread computes
+// its own elements, at once or when it waits for them.
 #pragma once
 
 #include <array>
@@ -78,7 +78,7 @@ struct Wgmma {
   }
 
  private:
-  /// Multiplies for a thread's elements: two columns of every eight in two rows.
+  /// Multiplies the elements of one thread: two columns of every eight in two rows.
   template <bool kTransposed, int kCount>
   static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int pair = 0; pair < kCount / 2; ++pair) {

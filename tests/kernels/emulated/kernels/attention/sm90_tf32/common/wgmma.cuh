@@ -1,4 +1,4 @@
-// Replaces src/kernels/attention/sm90_tf32/common/wgmma.cuh where the kernels are compiled for the emulator.
+// Replaces src/kernels/attention/sm90_tf32/common/wgmma.cuh when kernels are compiled for the emulator.
 #pragma once
 
 #include "kernels/attention/sm90/common/wgmma.cuh"
@@ -34,7 +34,7 @@ struct Wgmma {
   }
 
  private:
-  /// Multiplies for a thread's elements: two columns of every eight in two rows.
+  /// Multiplies the elements of one thread: two columns of every eight in two rows.
   template <int kCount>
   static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int i = 0; i < kCount; ++i) {
@@ -48,7 +48,7 @@ struct Wgmma {
   static double element(SmemDescriptor operand, int row, int inner) {
     return read(operand.element<float>(static_cast<std::uint32_t>(row * kPanelRowBytes + inner * 4)));
   }
-  /// The low 13 bits are ignored.
+  /// Reads a TF32 operand, whose low 13 bits are ignored.
   static double read(float word) { return __uint_as_float(__float_as_uint(word) & ~0x1fffu); }
 };
 
