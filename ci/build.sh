@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # ci/build.sh [PRESET [FLAG...] [-- TARGET...]]
-# Builds one preset (default: release), or the targets of it, with what ci/setup.sh installed. Flags go to the
+# Builds one preset (default: release), or only the targets, with the tools that ci/setup.sh installed. Flags go to the
 # configuration.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/env.sh
 preset=${1:-release}
-# ccache finds what another clone has compiled.
+# Lets ccache use objects that another clone has compiled.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 shift || true
 flags=()

@@ -1,10 +1,11 @@
-# Sourced by the scripts beside it: puts the project's CMake, Python and CUDA on PATH. Installs nothing.
+# Sourced by the scripts next to it: puts the project's CMake, Python and CUDA on PATH. Installs nothing.
 
 tbench_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tbench_venv=$tbench_root/.venv
 [ -d "$tbench_venv/bin" ] && PATH=$tbench_venv/bin:$PATH
 
-# The folder of the CUDA 13 toolkit: the system's, or the one that the wheels make. Prints nothing if there is none.
+# Prints the folder of the CUDA 13 toolkit: the system's, or the one that the wheels make. Prints nothing if there is
+# none.
 tbench_find_cuda() {
   local candidate
   for candidate in "${CUDA_HOME:-}" "$(dirname "$(dirname "$(command -v nvcc 2>/dev/null)")" 2>/dev/null)" /usr/local/cuda \

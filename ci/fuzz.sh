@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the readers of files under AddressSanitizer and UBSan, each so many seconds (default: 600), from a corpus of real
-# files. Needs Clang (ci/setup.sh clang). Exits 1 at the first finding, whose input it names.
+# Fuzzes the readers of files under AddressSanitizer and UBSan, each for a number of seconds (default: 600), starting
+# from a corpus of real files. Needs Clang (ci/setup.sh clang). Exits 1 at the first finding and names its input.
 #   fuzz.sh [SECONDS ["TARGET ..."]]     new inputs go to build/fuzz/corpus/TARGET, findings to build/fuzz/findings
 #   fuzz.sh --replay ["TARGET ..."]      reads every input of the corpus once, and makes no new ones
 set -euo pipefail
@@ -23,7 +23,7 @@ cmake -G Ninja -S . -B $build -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Re
   -DTBENCH_FUZZ=ON -DTBENCH_WARNINGS_AS_ERRORS=OFF >/dev/null
 cmake --build $build --target fuzz_results fuzz_journal fuzz_night fuzz_rules fuzz_nsys fuzz_trace fuzz_memory
 
-# Seeds: what the program wrote, small enough to change often.
+# Seeds are files that the program wrote, small enough to be changed often.
 seeds=$build/seeds
 rm -rf $seeds
 mkdir -p $seeds/{results,journal,night,rules,nsys,trace,memory}

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# One night: build, measure, publish, gate. Needs a machine with a GPU and a folder that stays:
+# Builds, measures, publishes and gates one night. Needs a machine with a GPU and a folder that is kept:
 #   ci/nightly.sh DIR
-# DIR/history.db is the history, DIR/backups/ has it as it was before each of the last seven nights, DIR/runs/DATE/ a
-# night's results and reports, DIR/good and DIR/pinned the builds that suspects are run against. Once a week a slowdown
-# is injected into one case, which the gate has to find. Exit: 0 nothing regressed (also where the machine was not as
-# usual or the null control failed: the report says so), 1 a case failed, is wrong, missing or confirmed to be slower, 2
-# something could not be done, or the gate is blind: it missed the injected slowdown, or nothing could be gated in seven
-# nights in a row, 7 the run is not whole, or its samples are those of an earlier one.
+# DIR/history.db is the history. DIR/backups/ has the history as it was before each of the last seven nights.
+# DIR/runs/DATE/ has a night's results and reports. DIR/good and DIR/pinned are the builds with which regression
+# candidates are compared. Once a week a slowdown is injected into one case, and the gate must find it.
+# Exit status:
+#   0  nothing regressed. Also if the machine was not as usual or the A/A control failed; the report then says so.
+#   1  a case failed, is wrong, is missing, or is confirmed to be slower
+#   2  something could not be done, or the gate is blind: it missed the injected slowdown, or nothing could be gated in
+#      seven nights in a row
+#   7  the run is incomplete, or its samples are from an earlier one
 # Settings, as variables:
-#   TBENCH_NIGHT_ARGUMENTS   what is measured, as flags of transformer_bench (default: --tb_suite=standard)
+#   TBENCH_NIGHT_ARGUMENTS   flags of transformer_bench that select what is measured (default: --tb_suite=standard)
 #   TBENCH_NIGHT_FILTER      regular expression on case names (all)
-#   TBENCH_NIGHT_PROCESSES   fresh processes (5)
-#   TBENCH_NIGHT_ACCEPT      regular expression: tonight's level of these cases is the new normal, tonight's build the pinned one
-#   TBENCH_NIGHT_POOL        1: judge against the nights of all machines with this model of GPU in the history (tbench gate --pool)
+#   TBENCH_NIGHT_PROCESSES   number of new processes (5)
+#   TBENCH_NIGHT_ACCEPT      regular expression: tonight's level of these cases becomes normal, tonight's build pinned
+#   TBENCH_NIGHT_POOL        1: compare with the nights of all machines with this GPU model (tbench gate --pool)
 #   TBENCH_NIGHT_PUBLISH     command that gets the folder of the night as its argument, before the gate
 #   TBENCH_NIGHT_HOOK        command that gets the report as JSON on its input, for a chat
 #   TBENCH_NIGHT_BENCH, TBENCH_NIGHT_TOOL   programs to use instead of building transformer_bench and tbench
@@ -41,7 +44,7 @@ esac
 exec 9>"$dir/lock"
 flock -n 9 || die "another night is at work in '$dir'"
 
-# Tonight's build, in a folder of its own: it may become a kept one.
+# Tonight's build is in its own folder, because it may be kept.
 tool=${TBENCH_NIGHT_TOOL:-./tbench}
 rm -rf "$dir/tonight"
 if [ -n "${TBENCH_NIGHT_BENCH:-}" ]; then
@@ -57,7 +60,7 @@ run=$dir/runs/$(date -u +%Y-%m-%dT%H%M%SZ)
 mkdir "$run" "$run/null" || die "cannot make '$run'"
 [ -z "${GITHUB_OUTPUT:-}" ] || echo "run=$run" >>"$GITHUB_OUTPUT"
 
-# measure FILE FLAGS...: 1 means that a case failed, which is a result.
+# measure FILE FLAGS...: measures into FILE. Status 1 means that a case failed, which is a result.
 measure() {
   local out=$1 status=0
   shift
@@ -69,7 +72,7 @@ measure() {
 say "measuring in $processes processes: ${arguments[*]}"
 measure "$run/run.json" --benchmark_filter="$filter" --tb_processes="$processes" --tb_order_seed="$(date -u +%Y%m%d)"
 
-# The same build under two labels, in turns: cases spread over the whole list.
+# Measures the same build alternately under two labels, with cases from the whole list.
 names=$("$bench" "${arguments[@]}" --benchmark_filter="$filter" --benchmark_list_tests | grep -v '^Ceiling/' || true)
 [ -n "$names" ] || die "no case is selected by: ${arguments[*]}"
 null_filter=$(awk -v most=$null_cases '{ name[NR] = $0 }
@@ -90,7 +93,7 @@ if [ -f "$dir/history.db" ]; then
   find "$dir/backups" -name '*.db' | sort | head -n -7 | while IFS= read -r old; do rm -- "$old"; done
 fi
 
-# command FOLDER: how the build in it is run, as the shell reads it
+# command_of FOLDER: prints the command that runs the build in FOLDER, as the shell reads it.
 command_of() { printf '%q ' "$1/bin/transformer_bench" "${arguments[@]}"; }
 flags=(--db "$dir/history.db" --null-a "$run/null/a1.json" "$run/null/a2.json" --null-b "$run/null/b1.json"
   "$run/null/b2.json" --confirm-dir "$run/confirm")
@@ -106,7 +109,7 @@ status=0
 cat "$run/report.txt"
 case $status in 0 | 1 | 5 | 6 | 7) ;; *) die "tbench gate ended with status $status" ;; esac
 
-# A second time changes nothing and runs nothing: it prints what was recorded.
+# The second call changes nothing and runs nothing. It prints the recorded report.
 "$tool" gate "$run/run.json" --db "$dir/history.db" --markdown >"$run/report.md" || true
 "$tool" gate "$run/run.json" --db "$dir/history.db" --json >"$run/report.json" || true
 "$tool" history --db "$dir/history.db" -o "$run/history.html" >&2 || say "warning: no page of the history"
@@ -115,7 +118,7 @@ if [ -n "${TBENCH_NIGHT_HOOK:-}" ]; then
   sh -c "$TBENCH_NIGHT_HOOK" <"$run/report.json" >&2 || say "warning: the hook failed"
 fi
 
-# keep NAME: tonight's build under this name, in place of the one before
+# keep NAME: keeps tonight's build under this name, and removes the previous one.
 keep() {
   rm -rf "$dir/$1.new"
   cp -a "$dir/tonight" "$dir/$1.new"
@@ -129,7 +132,7 @@ if [ "$is_good" = True ]; then
   if [ ! -d "$dir/pinned" ] || [ -n "${TBENCH_NIGHT_ACCEPT:-}" ]; then keep pinned; fi
 fi
 
-# Once a week: does the gate find a slowdown that is there? In another case every time, of those that last longest.
+# Checks once a week that the gate finds an injected slowdown. The case is another of the longest cases each time.
 heart=$dir/heartbeat
 if [ -f "$dir/history.db" ] && { [ ! -e "$heart" ] || [ -n "$(find "$heart" -mtime +6)" ]; }; then
   models=$(grep '^Model/' <<<"$names" || echo "$names")

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # ci/setup.sh [tests | clang]
-# Installs what building and running need and this machine lacks, and says what it does. Idempotent.
-#   Debian or Ubuntu packages through apt (as root, or with sudo); Python wheels into .venv.
-# With `tests` also what the tests alone need: a browser, unless a Chromium or Chrome is there; in CI (CI is set), as root,
-# Slurm. With `clang` what tidy.sh and fuzz.sh need, and no wheels: neither CUDA nor LibTorch.
+# Installs what this machine lacks for building and running, and prints what it does. It may be run again at any time.
+#   Debian or Ubuntu packages come through apt (as root, or with sudo), and Python wheels go into .venv.
+# With `tests` it also installs what only the tests need: a browser, unless there is a Chromium or Chrome, and, in CI
+# (CI is set) as root, Slurm. With `clang` it installs what tidy.sh and fuzz.sh need, and no wheels: neither CUDA nor
+# LibTorch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ die() {
 
 . ci/setup_python.sh
 
-# package, and the file that shows it is there
+# Each entry has a package, and a file that exists if the package is installed.
 packages=(
   "g++:/usr/bin/g++"
   "git:/usr/bin/git"
@@ -41,7 +42,7 @@ install_packages() {
   for entry in "${packages[@]}"; do
     [ -e "${entry#*:}" ] || missing+=("${entry%%:*}")
   done
-  # Debian keeps ensurepip in python3-venv; a Python from elsewhere has its own.
+  # Debian has ensurepip in python3-venv. A Python from elsewhere has its own.
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   if [ ${#missing[@]} -eq 0 ]; then
     say "system packages: all there"
@@ -59,17 +60,17 @@ install_packages() {
     die "apt-get install ${missing[*]} failed: see above"
 }
 
-# What the tests run besides; tests/html/browser.py looks for the browser under the same names.
+# Finds the browser that the tests run. tests/html/browser.py looks for it under the same names.
 find_browser() {
   local name path
   for name in chromium chromium-browser google-chrome; do
-    # Ubuntu's chromium-browser is a script that asks for a snap: it has to run.
+    # Ubuntu's chromium-browser is a script that asks for a snap, so the program must run.
     path=$(command -v "$name") && "$path" --version >/dev/null 2>&1 && echo "$path" && return
   done
   return 1
 }
 
-# Without them tests are skipped, or in CI fail: that is said, and no reason to stop.
+# Without these, tests are skipped, or fail in CI. The script then prints a message, but does not stop.
 install_for_tests() {
   local wanted=() browser
   if browser=$(find_browser); then
@@ -77,7 +78,8 @@ install_for_tests() {
   elif ! grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
     wanted+=("chromium:/usr/bin/chromium" "fonts-liberation:/usr/share/fonts/truetype/liberation")
   fi
-  # The test of Slurm starts its daemons, as root. Where people work, their packages would leave services behind.
+  # The test of Slurm starts its daemons as root. On a machine where people work, the packages would leave services
+  # running.
   if [ -n "${CI:-}" ] && [ "$(id -u)" -eq 0 ]; then
     wanted+=("slurm-wlm:/usr/sbin/slurmctld" "munge:/usr/sbin/munged")
   fi
@@ -86,7 +88,8 @@ install_for_tests() {
     "that is a snap, Google's google-chrome-stable, or 'snap install chromium'."
 }
 
-# What tidy.sh and fuzz.sh run, and the CMake that the wheels would bring. Debian 12's Clang is 14, as tidy.sh asks.
+# Installs what tidy.sh and fuzz.sh run, and the CMake that the wheels would bring. Debian 12 has Clang 14, which
+# tidy.sh needs.
 install_for_clang() {
   packages+=(
     "cmake:/usr/bin/cmake"
@@ -98,7 +101,7 @@ install_for_clang() {
   install_packages
 }
 
-# The toolkit of the wheels lacks the names that CMake's FindCUDA looks for.
+# Makes links with the names that CMake's FindCUDA looks for, which the toolkit of the wheels lacks.
 link_cuda_wheels() {
   local root library
   for root in .venv/lib/python3*/site-packages/nvidia/cu13; do
@@ -111,7 +114,7 @@ link_cuda_wheels() {
   done
 }
 
-# What the build runs, run once.
+# Runs once every tool that the build runs.
 check_tools() {
   local version
   version=$(cmake --version 2>&1 | head -1) || die "cmake does not run: $version"

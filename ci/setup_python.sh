@@ -1,7 +1,8 @@
-# Sourced by ci/setup.sh, which defines say and die: the Python of .venv and its wheels. Whatever the user has set for pip
-# (PIP_USER, PIP_TARGET, PIP_CONSTRAINT, also in pip.conf), the wheels go to .venv; where they come from stays the user's.
+# Sourced by ci/setup.sh, which defines say and die. Makes the Python of .venv and its wheels. The wheels go to .venv
+# whatever the user has set for pip (PIP_USER, PIP_TARGET, PIP_CONSTRAINT, also in pip.conf). The user's settings still
+# determine where the wheels come from.
 
-# Checks that there is a Python that can be used, before anything is made.
+# Checks that there is a usable Python, before anything is made.
 check_python() {
   command -v python3 >/dev/null || die "there is no python3 on PATH. Install Python 3.10 or later."
   local version
@@ -19,7 +20,7 @@ check_writable() {
   rm -f "$probe"
 }
 
-# Scripts of a .venv that was moved begin with a Python that is not there any more.
+# Repairs the scripts of a .venv that was moved: their first line names a Python that no longer exists.
 mend_moved_scripts() {
   local script first mended=0
   for script in .venv/bin/*; do
@@ -31,7 +32,7 @@ mend_moved_scripts() {
   [ $mended -eq 0 ] || say ".venv was moved: mended the first line of $mended scripts"
 }
 
-# .venv with a Python that runs and a pip.
+# Makes .venv with a Python that runs and a pip.
 make_venv() {
   if [ -e .venv/bin/python3 ] && ! .venv/bin/python3 -c '' 2>/dev/null; then
     say ".venv's Python does not run: making .venv anew"
@@ -47,8 +48,8 @@ make_venv() {
   .venv/bin/python3 -m ensurepip --upgrade >/dev/null || die ".venv has no pip, and ensurepip failed. Delete .venv, and install python3-venv."
 }
 
-# Lines of a requirements file that neither .venv nor the system's python3 satisfies. Of torch the version and its CUDA
-# have to be those that results depend on; of the rest any version will do.
+# Prints the lines of a requirements file that neither .venv nor the system's python3 satisfies. For torch, the version
+# and its CUDA must be the required ones, because results depend on them. For other packages, any version suffices.
 missing_wheels() {
   local python=python3
   [ -x .venv/bin/python3 ] && python=.venv/bin/python3
@@ -69,7 +70,8 @@ for line in open(sys.argv[1]):
 PYTHON
 }
 
-# The entries of ci/requirements.lock for requirements, one a line on standard input, and for all that those bring.
+# Prints the entries of ci/requirements.lock for requirements, one per line on standard input, and for their
+# dependencies.
 locked_wheels() {
   python3 -c '
 import re, sys
@@ -85,7 +87,7 @@ while needed := {entry[1] for entry in entries if wanted & set(entry[3].split(",
 print("\n".join(entry[0].rstrip() for entry in entries if entry[1] in wanted))'
 }
 
-# pip, into .venv alone.
+# Runs pip so that it installs only into .venv.
 venv_pip() {
   PIP_USER=0 PIP_TARGET='' PIP_PREFIX='' PIP_ROOT='' PIP_CONSTRAINT='' PIP_REQUIRE_HASHES='' \
     .venv/bin/python3 -m pip --disable-pip-version-check "$@"
@@ -95,8 +97,8 @@ torch_version() {
   .venv/bin/python3 -c 'from importlib.metadata import version; print(version("torch"))' 2>/dev/null
 }
 
-# pip takes a torch of another CUDA for the one that is asked for: .venv's goes, and the system's is passed over.
-# Prints the flag for that.
+# pip accepts a torch for another CUDA in place of the required one. Removes such a torch from .venv, and prints the
+# flag that makes pip ignore the system's.
 remove_other_torch() {
   local found
   found=$(torch_version) || return 0

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # ci/subjects.sh [BASE]
-# Checks the subjects of the commits that HEAD has and BASE (default: origin/main) has not; merges are left out. A subject is
-# `area: imperative`: at most 72 characters, an area and a verb in lower case, no full stop. Prints each subject that is not
-# and exits 1, or exits 0. Exit status 2: BASE is no commit of this clone.
+# Checks the subjects of the commits that are in HEAD but not in BASE (default: origin/main), except merges. A subject
+# is `area: imperative`: at most 72 characters, area and verb in lower case, no full stop. Prints each subject that
+# breaks this and exits 1; exits 0 if there is none. Exit status 2: BASE is not a commit of this clone.
 set -euo pipefail
 base=${1:-origin/main}
 git rev-parse --quiet --verify "$base^{commit}" >/dev/null || {
   echo "subjects: error: '$base' is no commit of this clone. Fetch it, or name another base." >&2
   exit 2
 }
-# Imperatives that end like a participle.
+# Imperatives that have the ending of a participle.
 imperatives='bring|embed|exceed|feed|need|proceed|seed|shed|speed|string|succeed|wed'
 wrong=0
 while IFS= read -r subject; do

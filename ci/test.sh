@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test that this machine can run, in two halves: `sanitizers`, under
-# AddressSanitizer and UBSan, has the unit programs of what needs neither CUDA nor LibTorch; `release` has all else. A half
-# that does not build fails as a test, and keeps nothing of the other from running. One run of ctest has both: its summary,
-# the last lines, has each half's number of tests under its label, names what failed, and lists what was skipped.
-# Tests that need a GPU are skipped without one; in CI (CI is set) no other may be but what ci/README.md lists.
-#   TBENCH_LONG_TESTS=1   every test in both halves that can run it, the long ones at full length
+# Installs what is missing, builds, and runs every test that this machine can run, in two halves. `sanitizers` runs,
+# under AddressSanitizer and UBSan, the unit programs of the layers that need neither CUDA nor LibTorch. `release` runs
+# all other tests. A half that does not build counts as a failed test, and the other half still runs. One run of ctest
+# has both halves. Its summary, the last lines, has each half's number of tests under its label, names what failed, and
+# lists what was skipped.
+# Tests that need a GPU are skipped without one. In CI (CI is set), only the tests that ci/README.md lists may be
+# skipped.
+#   TBENCH_LONG_TESTS=1   runs every test in both halves that can run it, and the long ones at full length
 set -euo pipefail
 cd "$(dirname "$0")/.."
 declare -A preset_of=([sanitizers]=asan [release]=release)
@@ -12,7 +14,7 @@ both=build/tests # a folder with nothing but the list of the halves' folders
 tests=half
 [ "${TBENCH_LONG_TESTS:-0}" != 1 ] || tests=all
 
-# build HALF: its build's output stays in $both/HALF.log.
+# build HALF: builds a half. The output is in $both/HALF.log.
 build() {
   local began=$SECONDS status=0
   ci/build.sh "${preset_of[$1]}" "-DTBENCH_TESTS=$tests" 2>&1 | tee "$both/$1.log" || status=$?
@@ -23,8 +25,8 @@ build() {
 ci/setup.sh tests
 rm -rf "$both"
 mkdir -p "$both"
-# Scripts have one name in both halves, and what ctest reads of a name holds for all tests before it that have the name: the
-# half that labels them comes first.
+# Scripts have the same name in both halves. ctest applies the properties of a name to all earlier tests with that name,
+# so the half that labels the scripts comes first.
 for half in release sanitizers; do
   if build "$half"; then
     list="subdirs(\"$PWD/build/${preset_of[$half]}\")"

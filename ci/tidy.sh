@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# clang-format and clang-tidy (14) over the project: prints what is wrong and exits 1, or exits 0. clang-tidy reads the
-# files that need neither CUDA nor LibTorch: 20 s a file with LibTorch's headers finds little more.
+# Runs clang-format and clang-tidy (14) over the project. Prints what is wrong and exits 1, or exits 0. clang-tidy reads
+# only the files that need neither CUDA nor LibTorch: with LibTorch's headers it would take 20 s per file and find
+# little more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/env.sh

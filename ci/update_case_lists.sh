@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ci/update_case_lists.sh
-# Writes tests/data/cases_SUITE.txt, the pinned names of all cases, after a change that is meant to add or rename some.
-# Builds what it needs of the release preset, and prints how many names each list has gained and lost.
+# Writes tests/data/cases_SUITE.txt, the pinned names of all cases, after a change that intentionally adds or renames
+# cases. Builds the necessary parts of the release preset, and prints how many names each list has gained and lost.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/build.sh release -- bench_test

@@ -1,13 +1,13 @@
-# What was built, from what: a C++ source with the commit and a digest of every file that a program is compiled from.
+# Writes a C++ source with the commit, and with a digest of every file that a program is compiled from.
 #
 # As a module: tbench_build_info(TARGET PROGRAM)
-#   adds the source to TARGET and writes it anew at every build, but leaves it alone while commit and digest stay. The
-#   digest is of the sources of TARGET, PROGRAM and the project's libraries that TARGET links, the project headers that
-#   those include, the files embedded in them, and the build's own files. Prose, programs beside it and files embedded
-#   with NOT_IN_DIGEST do not count.
+#   adds the source to TARGET. Every build writes it again if the commit or the digest has changed. The digest covers
+#   the sources of TARGET, PROGRAM and the project's libraries that TARGET links, the project headers that they include,
+#   the files embedded in them, and the build's own files. Prose, other programs and files embedded with NOT_IN_DIGEST
+#   do not count.
 # As a script: cmake -DSOURCE_DIR= -DSOURCES=FILE -DOUTPUT= -DBUILD_TYPE= -DCOMPILER= -DOPTIONS= -DVARIANT= -P
 #   BuildInfo.cmake
-#   FILE lists the sources, one a line, relative to SOURCE_DIR. -DLIST=FILE writes what the digest is of.
+#   FILE lists the sources, one per line, relative to SOURCE_DIR. -DLIST=FILE writes the list of digested files.
 
 # tbench_program_sources(OUT TARGET...): files that the targets and the project's libraries below them are compiled from.
 function(tbench_program_sources out)
@@ -68,7 +68,7 @@ endfunction()
 
 set(TBENCH_VARIANT "" CACHE STRING "Name of a build that no recorded fact tells from another; stands in every result")
 
-# tbench_compile_options(OUT): of C++ and CUDA, in this build type, and the GPUs that are compiled for.
+# tbench_compile_options(OUT): the options for C++ and CUDA in this build type, and the GPUs that the build is for.
 function(tbench_compile_options out)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   set(options "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
@@ -109,7 +109,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 endif()
 cmake_policy(VERSION 3.25) # a script sets none
 
-# Headers are found where the compiler finds them: beside the file that includes them, or below a folder of the project.
+# Finds headers where the compiler does: next to the file that includes them, or below a folder of the project.
 function(find_headers file out)
   file(STRINGS ${SOURCE_DIR}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
   cmake_path(GET file PARENT_PATH folder)

@@ -1,4 +1,5 @@
-# ccache, where it is there and can write: with a cache that it cannot write it fails every object.
+# Uses ccache if it exists and can write its cache. With a cache that it cannot write, every object would fail to
+# compile.
 
 find_program(TBENCH_CCACHE ccache)
 if(TBENCH_CCACHE)

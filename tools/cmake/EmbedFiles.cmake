@@ -1,9 +1,9 @@
-# Files as bytes in a C++ source, made at build time with nothing but CMake.
+# Embeds files as bytes in a C++ source, at build time and with CMake alone.
 #
 # As a module: tbench_embed(TARGET [NOT_IN_DIGEST] NAMESPACE ns HEADER h.hpp FUNCTION f FILES a.css b/c.js ...)
-#   adds a source to TARGET that defines `std::span<const EmbeddedFile> ns::f()`, as declared in h.hpp; each file under
-#   its name without folders. NOT_IN_DIGEST: no result depends on the files, so they leave the digest of the sources
-#   (BuildInfo.cmake) as it is.
+#   adds a source to TARGET that defines `std::span<const EmbeddedFile> ns::f()`, as declared in h.hpp. Each file has
+#   its name without folders. NOT_IN_DIGEST: no result depends on the files, so they do not change the digest of the
+#   sources (BuildInfo.cmake).
 # As a script: cmake -DFILES= -DOUTPUT= -DNAMESPACE= -DHEADER= -DFUNCTION= -P EmbedFiles.cmake
 
 function(tbench_embed target)

@@ -1,7 +1,7 @@
-# Read by ctest: registers the GoogleTest program `program`, called `name`, as `entries` of ctest: one per suite, one per
-# test, or one in all, or `shards` of all, but for the suites in `apart`. GPU programs run side by side, but for the
-# entries that match `alone`. Entries that match `run_here` are labelled with the `half`. In the half
-# with sanitizers, names begin with `asan/`. See tbench_test().
+# Read by ctest. Registers the GoogleTest program `program`, called `name`, as `entries` of ctest: one per suite, one
+# per test, one for all tests, or `shards` for all tests except the suites in `apart`. GPU programs run at the same
+# time, except for the entries that match `alone`. Entries that match `run_here` are labelled with the `half`. In the
+# half with sanitizers, names begin with `asan/`. See tbench_test().
 
 cmake_policy(VERSION 3.25) # ctest sets none
 
@@ -26,7 +26,7 @@ function(register entry filter)
   set_tests_properties("${entry}" PROPERTIES ENVIRONMENT "${environment}")
 endfunction()
 
-# register_failure(ENTRY): an entry that fails, unless the half runs nothing of the program.
+# register_failure(ENTRY): adds an entry that fails, unless the half runs no test of the program.
 function(register_failure entry)
   add_test("${entry}" sh -c "echo '${program} is not there, or does not run'; exit 1")
   if(run_here STREQUAL "^$")

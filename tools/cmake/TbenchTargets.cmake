@@ -1,5 +1,5 @@
-# Functions that make the project's targets. Warnings and sanitizers live here alone; test programs are made in
-# TbenchTests.cmake.
+# Functions that make the project's targets. Only this file sets warnings and sanitizers. TbenchTests.cmake makes the
+# test programs.
 
 add_library(tbench_warnings INTERFACE)
 target_compile_options(
@@ -11,7 +11,7 @@ target_compile_options(
             -Wnon-virtual-dtor
             -Woverloaded-virtual
             $<$<BOOL:${TBENCH_WARNINGS_AS_ERRORS}>:-Werror>>)
-# GCC 12 sees overlapping copies inside std::string's own operator+ (GCC bug 105651).
+# GCC 12 reports overlapping copies inside std::string's own operator+ (GCC bug 105651).
 target_compile_options(
   tbench_warnings
   INTERFACE $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
@@ -22,8 +22,9 @@ if(TBENCH_SANITIZE)
 endif()
 
 # tbench_layer(NAME [SELF_REGISTERING] SOURCES a.cpp ... [PUBLIC targets...] [PRIVATE targets...])
-# A static library tbench::NAME whose headers are include/tbench/NAME/ for all, and beside the sources, spelled from src/,
-# for itself and its tests. SELF_REGISTERING: some of its files have TBENCH_REGISTER; see tbench_link_whole().
+# Makes a static library tbench::NAME. Its public headers are in include/tbench/NAME/. Its other headers are next to the
+# sources, are included by their path below src/, and are for the layer and its tests. SELF_REGISTERING: some of its
+# files have TBENCH_REGISTER; see tbench_link_whole().
 function(tbench_layer name)
   cmake_parse_arguments(ARG "SELF_REGISTERING" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(tbench_${name} STATIC ${ARG_SOURCES})
@@ -37,8 +38,8 @@ function(tbench_layer name)
 endfunction()
 
 # tbench_link_whole(NAME)
-# Makes tbench::NAME, which links all of the static library tbench_NAME: nothing refers to a file that registers itself
-# (TBENCH_REGISTER), and a linker takes from an archive only what something refers to.
+# Makes tbench::NAME, which links all objects of the static library tbench_NAME. A linker takes from an archive only
+# objects that something refers to, and nothing refers to a file that registers itself (TBENCH_REGISTER).
 function(tbench_link_whole name)
   add_library(tbench_whole_${name} INTERFACE)
   target_link_libraries(tbench_whole_${name} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,tbench_${name}>)
@@ -46,7 +47,8 @@ function(tbench_link_whole name)
 endfunction()
 
 # tbench_link_in_top_folder(TARGET)
-# ./TARGET is the program of the preset `release`, whatever was built last; of `host` as long as there is no release build.
+# Makes ./TARGET a link to the program of the preset `release`, whichever preset was built last. If there is no release
+# build, it is a link to the program of `host`.
 function(tbench_link_in_top_folder target)
   file(RELATIVE_PATH folder ${PROJECT_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
   set(release ${PROJECT_SOURCE_DIR}/build/release)
@@ -59,7 +61,7 @@ function(tbench_link_in_top_folder target)
 endfunction()
 
 # tbench_install_library(TARGET)
-# A library that few systems have goes along in lib, if it is a shared one.
+# Installs a library that few systems have into lib, if it is a shared library.
 function(tbench_install_library target)
   get_target_property(kind ${target} TYPE)
   if(kind STREQUAL SHARED_LIBRARY)

@@ -1,6 +1,6 @@
 # Functions that make test programs and register tests. ci/test.sh runs the tests in two halves: a build with sanitizers
-# and the release build. A test that its half runs has the half's name as a label, `sanitizers` or `release`; that label
-# is all that ci/test.sh and the test presets select by. A program that the half does not run is left out of `all`.
+# and the release build. A test that its half runs has the half's name as a label, `sanitizers` or `release`. ci/test.sh
+# and the test presets select tests only by this label. A program that the half does not run is not part of `all`.
 
 set(TBENCH_TESTS all CACHE STRING "Tests that are built and labelled: those of the half (`half`), or `all`")
 set_property(CACHE TBENCH_TESTS PROPERTY STRINGS half all)
@@ -10,9 +10,10 @@ else()
   set(tbench_half release)
 endif()
 
-# How sources of tests are compiled, which is most of what building the tests takes. Not optimised: half the time at -O0 of
-# that at -O3. With sanitizers, without the checks of UBSan that are made at every access, of which AddressSanitizer sees
-# most: three quarters of the time. The libraries under test are compiled as ever.
+# Options for the sources of tests, which take most of the time that building the tests takes. They are not optimised:
+# -O0 takes half the time of -O3. With sanitizers they have no UBSan checks at each access, most of which
+# AddressSanitizer would find, too; this takes three quarters of the time. The libraries under test are compiled as
+# usual.
 add_library(tbench_quick_to_compile INTERFACE)
 if(TBENCH_SANITIZE)
   target_compile_options(tbench_quick_to_compile INTERFACE -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow)
@@ -22,17 +23,19 @@ endif()
 
 # tbench_test(NAME [UNIT] [OPTIMISED] [EACH_TEST | ONE_PROCESS [SHARDS number] [APART suite...]]
 #             SOURCES a_test.cpp ... LIBRARIES targets... [UNDER_SANITIZERS pattern...] [LABELS label... [ALONE pattern...]])
-# Makes a GoogleTest program. UNIT: the half with sanitizers runs it, and else the release half; of the latter's, the half
-# with sanitizers runs the tests that match a pattern of UNDER_SANITIZERS, too. OPTIMISED: its sources compute for long.
-# A process of its own, and an entry of ctest, has every suite; every test (EACH_TEST: for long ones); or, where a process
-# takes a second to start, the program (ONE_PROCESS) but for suites that need, or are worth, a fresh one (APART). SHARDS divide
-# a program's tests among so many processes, side by side, where the host compares for long. GPU programs run side by
-# side, but for entries that match a pattern of ALONE: those that take times, or all of the memory.
+# Makes a GoogleTest program. UNIT: the half with sanitizers runs it; otherwise the release half does. Of a program of
+# the release half, the half with sanitizers also runs the tests that match a pattern of UNDER_SANITIZERS. OPTIMISED:
+# its sources compute for a long time.
+# Each suite has its own process and its own entry of ctest. With EACH_TEST, for long tests, each test has them. With
+# ONE_PROCESS, for processes that take a second to start, the whole program has them, except for the suites in APART,
+# which need a new process or are worth one. SHARDS divides a program's tests among that number of processes, which run
+# at the same time, if the host compares results for long. GPU programs run at the same time, except for entries that
+# match a pattern of ALONE: entries that measure times, or use all of the memory.
 function(tbench_test name)
   cmake_parse_arguments(ARG "UNIT;OPTIMISED;EACH_TEST;ONE_PROCESS" "SHARDS" "SOURCES;ALONE;LIBRARIES;LABELS;APART;UNDER_SANITIZERS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tbench_warnings ${ARG_LIBRARIES} tbench_test_main GTest::gtest GTest::gmock)
-  # What a GPU has computed is compared with references that the host computes.
+  # The host computes references for the results of a GPU, so GPU programs are optimised.
   if(NOT ARG_OPTIMISED AND NOT "gpu" IN_LIST ARG_LABELS)
     target_link_libraries(${name} PRIVATE tbench_quick_to_compile)
   endif()
@@ -44,7 +47,7 @@ function(tbench_test name)
   elseif(ARG_ONE_PROCESS)
     set(entries one_in_all)
   endif()
-  # A regular expression on the entries that this half runs.
+  # A regular expression that matches the entries that this half runs.
   set(run_here "^$")
   if(TBENCH_TESTS STREQUAL all OR (ARG_UNIT AND TBENCH_SANITIZE) OR NOT (ARG_UNIT OR TBENCH_SANITIZE))
     set(run_here ".")
@@ -78,7 +81,7 @@ include(\"${PROJECT_SOURCE_DIR}/tools/cmake/RegisterTests.cmake\")
 endfunction()
 
 # tbench_label_scripts()
-# Labels the tests that add_test() has made in this folder, programs and scripts from end to end: the release half runs them.
+# Labels the tests that add_test() has made in this folder: programs and scripts. The release half runs them.
 function(tbench_label_scripts)
   if(TBENCH_SANITIZE AND NOT TBENCH_TESTS STREQUAL all)
     return()

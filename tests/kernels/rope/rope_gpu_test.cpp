@@ -42,8 +42,8 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
     return static_cast<std::size_t>((((b * e.seq + s) * parts + part) * e.heads + h) * e.head_dim + column);
   }
 
-  /// Computes heads from a product of `parts` parts, of which `turned` are rotated. In backward, computes the gradient of
-  /// the product from the gradients of the heads.
+  /// Computes heads from a product of `parts` parts, of which `turned` are rotated. In backward, computes the gradient
+  /// of the product from the gradients of the heads.
   static void run(const Extents& e, int parts, int turned, bool backward) {
     const std::int64_t count = count_of(e);
     RopeProblem problem{.batch = e.batch,

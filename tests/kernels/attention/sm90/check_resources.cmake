@@ -5,7 +5,8 @@
 #   cmake "-DOBJECTS=a.cu.o;..." -DRENAMES=tools/renames.tsv -P check_resources.cmake
 cmake_policy(VERSION 3.25) # a script sets none
 
-# mangled_begins(RESULT ROW): "OLD|NEW" of a kernel's row, each as a mangled name has it, with its length in front.
+# mangled_begins(RESULT ROW): sets RESULT to "OLD|NEW" for a kernel's row, both as in a mangled name, with the length
+# first.
 function(mangled_begins result row)
   string(REPLACE "\t" ";" columns "${row}")
   set(begins "")
@@ -36,7 +37,8 @@ foreach(object ${OBJECTS})
     message(FATAL_ERROR "${object}.ptxas: ptxas's report is not there. Build the target tbench_kernels again.")
   endif()
   file(READ ${object}.ptxas whole)
-  # The kernels' own part: whatever ptxas says from one function compiled for sm_90a to the next one for another GPU.
+  # Keeps only the kernels' part: the lines of ptxas from a function compiled for sm_90a up to the next one for another
+  # GPU.
   string(REGEX REPLACE "Compiling entry function" ";" functions "${whole}")
   set(report "")
   set(names "")
