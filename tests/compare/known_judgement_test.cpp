@@ -112,7 +112,7 @@ TEST(KnownJudgement, AStepWhoseTimeSpreadsMoreThanItsThresholdByItsDeviceTimeToo
   const CaseComparison c = judged(kStep, {0.1, 0.099}, {0.101, 0.0992});
   EXPECT_EQ(c.outcome, Outcome::kSame);
   EXPECT_EQ(c.judged_by, Measure::kDeviceTime);
-  // The times of one side differ by more than two processes usually do, so the device time alone decides nothing.
+  // The sides' times differ by more than the times of two processes do, so the device time alone decides nothing.
   EXPECT_EQ(judged(kStep, {0.1, 0.099}, {0.104, 0.0992}).outcome, Outcome::kUndecided);
   // With a wider threshold, the time itself decides.
   EXPECT_EQ(judged(kStep, {0.1, 0.099}, {0.101, 0.0992}, false, {.tau = 0.05}).judged_by, Measure::kTime);
