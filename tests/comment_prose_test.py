@@ -33,7 +33,7 @@ GOOD = {
 
 
 class Habits(unittest.TestCase):
-    def test_are_found_and_good_comments_are_not(self):
+    def test_finds_habits_in_bad_comments_only(self):
         for habit in comment_prose.HABITS:
             for text in BAD[habit]:
                 self.assertTrue(comment_prose.has_habit(habit, text), f"{habit}: {text}")

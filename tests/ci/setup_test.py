@@ -103,7 +103,7 @@ class Venv(InCheckout):
 
 
 class Pip(InCheckout):
-    def test_a_venv_without_pip_gets_one_and_what_that_is_told_and_says(self):
+    def test_venv_without_pip_gets_pip(self):
         """A single test covers all this, because installing pip takes seconds."""
         self.make_venv("--without-pip")
         result = self.run_setup("make_venv")

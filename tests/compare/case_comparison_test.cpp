@@ -153,7 +153,7 @@ TEST(Outcome, ATimeThatTheGpuDoesNotShareIsTheHosts) {
   EXPECT_EQ(compare_one(traced(1, 0.05), traced(1, 0.07)).outcome, Outcome::kSame) << "the step is what users wait for";
 }
 
-TEST(Outcome, ATimeThatCyclesDoNotShareIsTheClocksWhereTheGpuSharesIt) {
+TEST(Outcome, ASlowdownWithEqualCyclesIsClock) {
   results::MeasuredCase next = traced(1.05, 0.05 * 1.05);
   for (results::Replicate& replicate : next.replicates) replicate.sm_clock = Hertz{1.98e9 / 1.05};
   EXPECT_EQ(compare_one(traced(1, 0.05), next).outcome, Outcome::kClock);

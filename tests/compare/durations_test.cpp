@@ -68,7 +68,7 @@ TEST(CollectedDurations, AreATableSortedByName) {
   EXPECT_EQ(*table.find(kStep), (results::CaseDuration{.time = {8}, .status = Status::kOk}));
 }
 
-TEST(CollectedDurations, AStatusIsThatOfTheBestRunsAndOomWhereNoneEverFit) {
+TEST(CollectedDurations, AStatusIsTheBestRunsOrOomIfNoneFitted) {
   const auto row_of = [](const std::vector<Record>& records) {
     return *DurationTable::parse(csv_of({records}), "gpu.csv").find(kForward);
   };

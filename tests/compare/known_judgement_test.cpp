@@ -108,7 +108,7 @@ TEST(KnownJudgement, AHostBoundStepByItsDeviceTime) {
   EXPECT_EQ(judged(kStep, {0.1, 0.05, true}, {0.1, 0.0475, false}).outcome, Outcome::kLikelyFaster);
 }
 
-TEST(KnownJudgement, AStepWhoseTimeSpreadsMoreThanItsThresholdByItsDeviceTimeToo) {
+TEST(KnownJudgement, JudgesANoisyStepByItsDeviceTime) {
   const CaseComparison c = judged(kStep, {0.1, 0.099}, {0.101, 0.0992});
   EXPECT_EQ(c.outcome, Outcome::kSame);
   EXPECT_EQ(c.judged_by, Measure::kDeviceTime);

@@ -214,7 +214,7 @@ TEST(Spreads, TheSameFileTwiceIsRefused) {
   EXPECT_EQ(collector.add(on_cpu), 0);
 }
 
-TEST(Spreads, ALimitIsWhatOneProcessASideExceedsInFiveOfAHundred) {
+TEST(Spreads, ALimitHasAPValueOfFivePercent) {
   const KnownDispersion spread{.limit = 0.02, .pairs = 8, .cells = 8, .borrowed = {}};
   const std::vector<double> base{0};
   const auto p_at = [&](double difference) {

@@ -119,7 +119,7 @@ TEST(HostShare, LeavesTheGapsOfTheQueueOut) {
   EXPECT_FALSE(launch_budget(burst).has_value());
 }
 
-TEST(MeasuredQueueGap, IsWhatTheTraceDoesNotHaveOfAStepWhoseQueueWasNeverEmpty) {
+TEST(MeasuredQueueGap, IsTheStepTimeThatTheTraceLacksIfTheQueueStaysFull) {
   Record record = traced_record(0.0194);
   EXPECT_NEAR(measured_queue_gap(record).value().value, 1.5e-6, 1e-12);
   record.timing->drain = Seconds{0.0009};  // the device had caught up with the host

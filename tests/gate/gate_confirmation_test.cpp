@@ -104,7 +104,7 @@ TEST(GateConfirmation, WhatIsNotConfirmedFailsNothing) {
   EXPECT_EQ(below.cases.at(0).outcome, Outcome::kRetried) << "certain, but less than matters";
 }
 
-TEST(GateConfirmation, AFailureIsAnErrorUnlessTheKeptBuildFailsTooAndWrongResultsThatDoNotComeBackAreFlaky) {
+TEST(GateConfirmation, AFailureOfBothBuildsIsNoErrorAndAWrongResultThatDoesNotRecurIsFlaky) {
   const auto failed_with = [](Status status) {
     return std::vector<results::MeasuredCase>{support::compared_case(
         kCase, {support::timed_replicate(kTime), support::failed_replicate(status, "signal 11")})};

@@ -199,7 +199,7 @@ TEST_F(YoungEpoch, ANewDriverBeginsOneOnTheSameMachine) {
   EXPECT_FALSE(is_good(report));
 }
 
-TEST_F(YoungEpoch, IsNoneOfAnotherWayOfMeasuringNorOfAFirstMachine) {
+TEST_F(YoungEpoch, DoesNotRunTheKeptBuildForAnotherWayOfMeasuringOrAFirstMachine) {
   keep(one_process_of(healthy_night(kHealthyNights + 1)));
   history::MeasuredRun run = healthy_night(kHealthyNights);
   run.way = "min_time_s 0.05, samples 60";

@@ -94,7 +94,7 @@ TEST(GateMachine, AMachineThatIsNotAsItWasGatesNothing) {
   EXPECT_EQ(outcome_of(report(1.05, 0.001, 2)), Outcome::kNew) << "two nights are no median";
 }
 
-TEST(GateMachine, OnlyCeilingsThatACaseIsHeldAgainstAreLookedAtAndTheHostsMakeNothingElseInvalid) {
+TEST(GateMachine, ChecksOnlyTheCeilingsOfCasesAndSeparatesHostFromDevice) {
   const std::vector<history::PastRun> past = runs_with_ceilings(20, 0.001);
   const GateOptions options = with_last_good(confirming(1.05));
   const GateReport other = judge(past, {held(1.05), ceiling("copy", 0.001), ceiling("gemm_bf16", 0.002)}, options);

@@ -42,7 +42,7 @@ TEST(SimulatedGate, AHundredQuietNightsOfTwoHundredSeriesGiveAtMostOneAlarm) {
   }
 }
 
-TEST(SimulatedGate, WithoutKeptBuildsToo) {
+TEST(SimulatedGate, RaisesAtMostOneAlarmWithoutKeptBuilds) {
   for (int i = 0; i < times(); ++i) {
     SimulatedRuns nights{2000U + static_cast<unsigned>(i), kSeries};
     nights.keeps_builds = false;
@@ -50,7 +50,7 @@ TEST(SimulatedGate, WithoutKeptBuildsToo) {
   }
 }
 
-TEST(SimulatedGate, NoiseOfTwoModesGivesNoMore) {
+TEST(SimulatedGate, BimodalNoiseRaisesAtMostOneAlarm) {
   for (int i = 0; i < times(); ++i) {
     SimulatedRuns nights{3000U + static_cast<unsigned>(i), kSeries};
     nights.share_of_slow_mode = 0.2;
@@ -81,7 +81,7 @@ TEST(SimulatedGate, OnePercentBeyondTheThresholdIsFoundAgainstTheBaselineOfAYoun
   EXPECT_GE(share_found(1 + kTau + 0.01, 3, 300 * times()), 0.9);
 }
 
-TEST(SimulatedGate, AmongTwoHundredYoungSeriesTooThanksToTheSpreadsThatTheHistoryKnows) {
+TEST(SimulatedGate, FindsRegressionsInYoungSeriesWithKnownSpreads) {
   int found = 0;
   const int trials = 30 * times();
   constexpr std::size_t kSlower = 10;
@@ -94,7 +94,7 @@ TEST(SimulatedGate, AmongTwoHundredYoungSeriesTooThanksToTheSpreadsThatTheHistor
   EXPECT_GE(found / (static_cast<double>(trials) * kSlower), 0.9);
 }
 
-TEST(SimulatedGate, LargerOnesAlwaysAndHalfTheThresholdOfACreepNever) {
+TEST(SimulatedGate, FindsFivePercentAlwaysAndHalfAPercentNever) {
   EXPECT_EQ(share_found(1.05, 20, 100 * times()), 1);
   EXPECT_EQ(share_found(1.005, 20, 100 * times()), 0);
 }
@@ -222,7 +222,7 @@ TEST(SimulatedGate, AFiftiethOfAPercentANightIsConfirmedByItsFiftySeventhDay) {
   EXPECT_GE(found / static_cast<double>(trials), 0.82);
 }
 
-TEST(SimulatedGate, NinetyHealthyNightsWithAWanderingHostAreNeverRedAndJudgedButForTwo) {
+TEST(SimulatedGate, NinetyHealthyNightsWithAWanderingHostNeverFailAndAtMostTwoAreNotJudged) {
   int red = 0;
   int not_judged = 0;
   for (unsigned trial = 0; trial < 2; ++trial) {

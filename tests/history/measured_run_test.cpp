@@ -100,7 +100,7 @@ TEST(Epoch, IsTheVersionsThatAreNotOurs) {
   EXPECT_EQ(epoch_of(environment), "unknown software");
 }
 
-TEST(Epoch, OfAMachineThatChangedBelongsToTheOneThatWasMeasured) {
+TEST(Epoch, OfAChangedMachineMatchesItsMeasuredEpoch) {
   const std::string changed = machine_epoch("driver 580.1", "2026-01-03T03:00:00Z");
   EXPECT_EQ(changed, "driver 580.1, machine since 2026-01-03T03:00:00Z");
   EXPECT_TRUE(is_of_epoch(changed, "driver 580.1"));

@@ -94,7 +94,7 @@ class Rows(unittest.TestCase):
             self.assertGreater(len(rows), 0, name)
             self.assertEqual([f"{name}:{number}" for number, row in enumerate(rows, 2) if len(row) != len(columns)], [])
 
-    def test_say_when_and_where_they_were_written_down(self):
+    def test_date_commit_and_source_are_valid(self):
         self.check(lambda row: is_date(row["date"]) or not row["date"], "a date is YYYY-MM-DD or empty")
         self.check(lambda row: COMMIT.fullmatch(row["commit"]) or not row["commit"], "a commit is a hash or empty")
         self.check(lambda row: row["source"] == "typed" or (SOURCE / row["source"]).is_file(),

@@ -104,7 +104,7 @@ TEST(MemoryClasses, WhatNobodyHoldsIsNamedByItsLife) {
               UnorderedElementsAre(Pair("parameters", 600), Pair("other", 400), Pair("workspaces", 80)));
 }
 
-TEST(MemoryClasses, WhatWasThereBeforeIsGivenUpByItsClass) {
+TEST(MemoryClasses, FreeingAnEarlierTensorReducesItsClass) {
   Log log{2'000};
   log.begin({kWeights, kWeights, kGradient, {.address = 0, .bytes = 7, .memory_class = "casts"}});
   log.end_phase({kWeights});

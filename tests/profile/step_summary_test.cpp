@@ -167,7 +167,7 @@ TEST(Exposure, OfNothingIsNothing) { EXPECT_EQ(exposure_of({}, Intervals{{0, 20}
 
 const std::string kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
-TEST(Communication, IsThatOfCollectiveKernelsBesideEverythingElse) {
+TEST(Communication, CountsCollectiveKernelsAndTheirExposedTime) {
   const Trace trace = TraceWriter{}
                           .kernel(0, 40, 1, "nvjet_a")
                           .kernel(30, 70, 2, kAllReduce, 20)

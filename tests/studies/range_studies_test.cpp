@@ -68,7 +68,7 @@ TEST(Ranges, HaveBothTimesAndTheirShareOfTheRangeAround) {
           "train_step|FORWARD/(projections)||1.000|||2.000||40.0|24||||||"));
 }
 
-TEST(Ranges, OfSeveralProcessesAreMediansOfThoseThatMostHave) {
+TEST(Ranges, OfRepetitionsAreMediansOverTheCommonRanges) {
   Record other = ranged();
   other.trace->ranges[0].host = {9 * kMs};
   other.trace->ranges[0].host_max = {900 * kUs};

@@ -64,7 +64,7 @@ TEST(Study, GridsAreThoseOfTheWriteUps) {
   EXPECT_EQ(count("flash"), 4U * 10 * 2 * 2 * 2);      // head dimensions, lengths, passes, precisions, implementations
 }
 
-TEST(Study, WhatAProgramDoesNotKnowIsLeftOutWhereTheStudyAllowsIt) {
+TEST(Study, OptionalUnknownValuesAreLeftOut) {
   const Study study{.name = "s",
                     .title = "t",
                     .grids = {{"A", {{"impl", {"x", "new", "y"}}}}, {"B", {{"impl", {"new"}}}}},

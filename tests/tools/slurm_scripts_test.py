@@ -111,7 +111,7 @@ class Merge(InFolder):
         self.assertEqual(status, 1, said)
         self.assertEqual([entry["tbench"]["status"] for entry in self.merged()].count("incorrect"), 1)
 
-    def test_parts_of_two_kinds_of_machine_stay_parts(self):
+    def test_parts_with_different_drivers_are_not_merged(self):
         self.run_task(number=1, count=2)
         status, said = self.run_task(number=2, count=2, FAKE_DRIVER="590.1")
         self.assertEqual(status, 2, said)

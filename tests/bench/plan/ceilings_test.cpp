@@ -187,7 +187,7 @@ TEST_F(Shares, AreOfTheOwnRegime) {
   EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"))), 8e12 / 0.008);
 }
 
-TEST_F(Shares, OfABurstTooLongToBeRestedAfterIsOfWhatTheGpuSustains) {
+TEST_F(Shares, OfALongBurstUsesTheSustainedCeiling) {
   Record burst = timed(held_case("x"), 0.25, Regime::kBurst, flop(1e12, "gemm_bf16"));
   burst.timing->l2 = L2State::kCold;
   EXPECT_EQ(held(burst), 8e12 / 0.008);

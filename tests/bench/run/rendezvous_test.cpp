@@ -172,7 +172,7 @@ TEST(Rendezvous, AnotherRankTellsOfRankZeroAlone) {
   EXPECT_THAT(quiet.told, ElementsAre());
 }
 
-TEST(Rendezvous, TellsOfAStoreThatIsNotThereAtOnceWhereItIsSuspiciousAndTriesItOnce) {
+TEST(Rendezvous, ReportsASuspiciousMissingStoreAtOnce) {
   int opened = 0;
   const OpenStore open = [&](const ranks::Waiting& waiting) -> std::unique_ptr<ranks::Store> {
     ++opened;

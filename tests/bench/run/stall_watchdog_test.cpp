@@ -70,7 +70,7 @@ TEST_F(StallChecks, WhoeverMovesDoesNotWait) {
   }
 }
 
-TEST_F(StallChecks, WhereAnotherStoodStillEarlierIsBehind) {
+TEST_F(StallChecks, ARankThatIsBehindDoesNotReportThatItWaits) {
   second_.position = 3;
   EXPECT_EQ(second_.run(1, 12), 0);
   first_.position = 57;

@@ -34,7 +34,7 @@ TEST(AttentionImpls, ANameIsTakenOnce) {
   EXPECT_THROW(attention_impls().add(attention_impls().at("naive")), std::invalid_argument);
 }
 
-TEST(AttentionImpls, ThatAreALibrarysKernelsSayHowTheseAreNamed) {
+TEST(AttentionImpls, OfLibrariesHaveAMarkOfTheirKernels) {
   for (const char* general : {"naive", "compiled"}) {
     EXPECT_EQ(attention_impls().find(general)->kernel_mark, "") << general;
   }

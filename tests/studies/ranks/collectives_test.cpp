@@ -75,7 +75,7 @@ TEST(CollectivesStudy, LatencyIsTheSmallestSizes) {
   EXPECT_THAT(texts(latency.rows[0]), ElementsAre("16.00", "8.000"));
 }
 
-TEST(CollectivesStudy, WhatIsMissingTakesARunOfAsManyRanks) {
+TEST(CollectivesStudy, TheCommandForMissingCasesHasTheSameNumberOfRanks) {
   const StudyReport report = rank_report("collectives", of_eight());
   ASSERT_FALSE(report.commands.empty());
   for (const std::string& command : report.commands) {

@@ -93,7 +93,7 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
 }
 
-TEST(PredictStep, WhatIsHiddenTakesItsCostFromTheBackwardPass) {
+TEST(PredictStep, HiddenCommunicationSlowsTheBackwardPass) {
   DdpPlan costly = plan(kOverlapped, 4000);
   costly.overlap_cost = 0.5;
   expect_us(predict_step(kIsolated, costly, times()), 110, 16, 4);  // 104, and half of the 12 that are hidden

@@ -217,7 +217,7 @@ TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
 }
 
 /// The file is older than the mark for host-bound ranks.
-TEST(DdpStudy, AStepWhoseExchangeWaitsForAHostCountsAsNoError) {
+TEST(DdpStudy, AHostBoundMeasurementIsNoPredictionError) {
   std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
   records[2].timing->drain = records[2].timing->median * 0.04;
   StepTrace trace;

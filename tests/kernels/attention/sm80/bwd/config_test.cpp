@@ -47,7 +47,7 @@ TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
             (Grid{48, 12, 4}));
 }
 
-TEST(SplitsHeadsFirst, WithAMaskWhereBlocksAreMoreThanMultiprocessors) {
+TEST(SplitsHeadsFirst, IfCausalWithMoreBlocksThanMultiprocessors) {
   // 8 * 2 * ceil(seq / 64) CTAs against 132
   const auto splits = [](std::int64_t seq, std::int64_t head_dim, bool causal) {
     AttentionShape shape = square(8, seq, head_dim);
