@@ -204,6 +204,15 @@ TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
   expect_usage_error({"report", "--manifest", "manifest.json", "--filter=a"}, HasSubstr("leave out one of them"));
 }
 
+TEST(TbenchReport, ShowsTheCommittedExperimentsWithKernels) {
+  const std::string file = TBENCH_SOURCE_DIR "/src/kernels/experiments.csv";
+  const support::ChildResult result =
+      tbench({"report", "--experiments", file, "--filter=^rmsnorm_backward_kernel: fused"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(StartsWith("1 experiment"), HasSubstr("fused kernel instead of the aten operators")));
+  expect_usage_error({"report", "--experiments", kGolden}, HasSubstr("line 1: the columns are not date,commit"));
+}
+
 TEST(TbenchReport, DiffReadsPackedResultsLikePlainOnes) {
   const support::TemporaryFolder folder;
   results::write_result_file(folder.file("a.json"), support::golden_file());

@@ -81,7 +81,7 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   if (diff->parsed()) return comparison_markdown(std::move(sides), folder);
   arguments.options.markdown = true;
   std::string table = report_table(arguments, files);
-  if (arguments.manifest || arguments.self_comparison) return table;
+  if (arguments.manifest || arguments.self_comparison || arguments.experiments) return table;
   return with_builds(std::move(table), arguments.files, files);
 }
 

@@ -37,6 +37,7 @@ struct ReportArguments {
   std::string ncu;
   bool self_comparison{};
   bool manifest{};
+  bool experiments{};
   // Documents.
   std::string update;
   std::string section;

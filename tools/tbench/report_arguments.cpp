@@ -57,6 +57,9 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
                    "FILE is the aa_verdict.json of tests/bench/aa_check.py: a build against itself");
   command.add_flag("--manifest", arguments.manifest,
                    "FILE is the manifest of a folder of results: list them, checked against the files");
+  command.add_flag("--experiments", arguments.experiments,
+                   "FILE is a table of experiments with kernels, src/kernels/experiments.csv: what was tried, how much "
+                   "faster it was, and why it was kept or rejected; --filter selects by 'kernel: change'");
 }
 
 }  // namespace
@@ -115,6 +118,7 @@ std::vector<std::string> table_kinds(const ReportArguments& arguments) {
   add(!arguments.ncu.empty(), "--ncu");
   add(arguments.self_comparison, "--self-comparison");
   add(arguments.manifest, "--manifest");
+  add(arguments.experiments, "--experiments");
   return kinds;
 }
 

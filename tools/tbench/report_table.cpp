@@ -19,8 +19,10 @@
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/companion_files.hpp"
 #include "tbench/results/conclusion.hpp"
+#include "tbench/results/experiments.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/studies/experiments.hpp"
 #include "tbench/studies/limits.hpp"
 #include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"
@@ -130,6 +132,14 @@ std::optional<render::Table> side_by_side(const ReportArguments& arguments, Resu
   return std::nullopt;
 }
 
+std::string experiments_of(const ReportArguments& arguments, const ResultFiles& files) {
+  if (arguments.files.size() > 1) throw UsageError{"--experiments: give one file"};
+  return studies::experiments_text(results::read_experiments(files.path_of(arguments.files.front())),
+                                   {.filter = arguments.options.filter,
+                                    .markdown = arguments.options.markdown,
+                                    .max_width = render::terminal_width(STDOUT_FILENO)});
+}
+
 void check_kind(const ReportArguments& arguments) {
   const std::vector<std::string> kinds = table_kinds(arguments);
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
@@ -216,6 +226,7 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
     return studies::study_page(study_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
   }
   if (arguments.limits) return limits_of(arguments, files);
+  if (arguments.experiments) return experiments_of(arguments, files);
   if (const auto table = side_by_side(arguments, files)) return shown(*table, arguments);
   if (arguments.files.size() > 1) {
     throw UsageError{fmt::format(
