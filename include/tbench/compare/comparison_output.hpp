@@ -15,9 +15,9 @@ namespace tbench::compare {
 /// Returns a summary such as `12 cases: 1 REGRESSED, 11 SAME; 2 only in base`.
 [[nodiscard]] std::string comparison_summary(const Comparison& comparison);
 
-/// Returns the most severe verdict of any case: REGRESSED (exactly if `exit_status` is 1), INSUFFICIENT or AMBIGUOUS (4
-/// with `strict`), HOST, CLOCK, IMPROVED, SAME, INVALID; CROSS between different devices. BASE and NEW in the command
-/// are the folders of the two programs.
+/// Returns the most severe outcome of any case (results/outcome.hpp has their order), or CROSS if the sides ran on
+/// different devices. The reasons cover every outcome that occurs. In the next command, BASE and NEW stand for the
+/// folders of the two builds.
 [[nodiscard]] results::Conclusion comparison_conclusion(const Comparison& comparison);
 
 struct ConsoleOptions {

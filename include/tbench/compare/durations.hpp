@@ -28,11 +28,11 @@ class DurationCollector {
   ///                          memory limit below the GPU's memory (--tb_memory_limit)
   void add(const results::NamedResults& file);
 
-  /// Returns a row for each case, sorted by name, from the build whose file with that case started last, as builds may
-  /// differ in time. If that build has several records of a case, the row's status is `ok` if any record is, otherwise
-  /// the last of the statuses in the order of Status, so that a case is `oom` only if it always was. The row's time is
-  /// the median over the records that agree with this status in having a time or not. A case that failed and was never
-  /// `ok` has no row.
+  /// Returns the table as CSV, with one row per case, sorted by name. If several builds ran a case, the row comes from
+  /// the build whose run started last, because builds may differ in time. The status is `ok` if any of this build's
+  /// records is `ok`, otherwise the last of their statuses in the order of Status. A case is thus `oom` only if it
+  /// always was. If the status has a time, the row's time is the median over the records with a time, otherwise over
+  /// the records without one. A case that failed and was never `ok` has no row.
   /// @param only  names of the cases to keep; empty for all
   /// @throws      UsageError  if no row is left
   [[nodiscard]] std::string csv(const std::set<std::string>& only) const;

@@ -1,6 +1,6 @@
 // Compares GPUs of one model by the rates of their Ceiling cases, to find a GPU that is slower than the others. The
-// output is a terminal table or Markdown for people, and JSON for programs; later fleets read known spreads from the
-// JSON.
+// output is a terminal table or Markdown for people, and JSON for programs. Later comparisons can read known spreads
+// from the JSON.
 #pragma once
 
 #include <array>
@@ -20,16 +20,17 @@
 
 namespace tbench::compare {
 
-/// A resource of a GPU, by how healthy specimens differ in it. Products on tensor cores draw the most power, so that
-/// their rate follows each specimen's clock at the power limit; the other resources run at the same clock in all.
-/// Ceilings that the host decides (dispatch, pageable copies) belong to none.
+/// A resource of a GPU. Healthy GPUs of one model differ more in some resources than in others. Matrix products on
+/// tensor cores draw the most power, so that their rate follows each GPU's clock at the power limit. The other
+/// resources run at the same clock on all GPUs. Ceilings that the host limits (dispatch, pageable copies) belong to no
+/// resource.
 enum class Resource { kTensor, kFloat32, kMemory, kL2, kLink, kLaunch };
 
 /// Returns the resource of a ceiling, or nullopt if the ceiling is not a limit of the GPU itself.
 /// @param what  value of the Ceiling family's key `what`
 [[nodiscard]] std::optional<Resource> resource_of(std::string_view what);
 
-/// The dispersion of healthy GPUs of a model in a resource, of ln(rate).
+/// The dispersion of ln(rate) between healthy GPUs of a model, in one resource.
 struct ResourceDispersion {
   std::string gpu;  // model
   Resource resource{};
@@ -46,7 +47,7 @@ struct FleetOptions {
 };
 
 struct Machine {
-  std::string name;  // the GPU's UUID; of anonymous results the file's label
+  std::string name;  // the GPU's UUID; the file's label if the results are anonymous
   std::vector<std::string> files;
 };
 
@@ -74,15 +75,15 @@ struct Fleet {
   std::string gpu;
   double false_alarms{};
   std::vector<Machine> machines;         // in the order in which they first appear
-  std::vector<FleetResource> resources;  // that at least three machines have, in the order of Resource
-  std::vector<std::string> warnings;     // settings and builds that differ, files and machines that say nothing
+  std::vector<FleetResource> resources;  // resources that at least three machines have, in the order of Resource
+  std::vector<std::string> warnings;     // settings and builds that differ, and machines without ceilings
 };
 
-/// A ceiling of a machine is the median over all its processes and files; a resource of a machine is its mean over the
-/// ceilings, each against the machines that have it.
-/// @throws  NotComparable  for several models, MIG slices, or clock policies
-/// @throws  UsageError     for results of a CPU; a merged file of several GPUs; fewer than three machines with a common
-///                         ceiling
+/// Compares the machines in each resource. A machine's time of a ceiling is the median over all its processes and
+/// files. Its state in a resource is the mean over the ceilings, each compared with the other machines that have it.
+/// @throws  NotComparable  if the GPU models, SM counts, MIG modes or clock policies differ
+/// @throws  UsageError     for CPU results, for a merged file of several GPUs, or if no three machines have a ceiling
+///                         of a resource in common
 [[nodiscard]] Fleet compare_fleet(std::span<const results::NamedResults> files, const FleetOptions& options);
 
 /// Returns whether any machine is slow in any resource.
@@ -102,7 +103,7 @@ struct Fleet {
 /// Returns the conclusion, everything in the struct, and its summary.
 [[nodiscard]] results::Json fleet_to_json(const Fleet& fleet);
 
-/// Reads the spreads from a file that fleet_to_json() has written.
+/// Reads the spreads from a file with the output of fleet_to_json().
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<ResourceDispersion> read_known_spreads(const std::string& path);
 

@@ -1,5 +1,5 @@
-// The distance between measurements of the same code, by kind of case, with which a comparison judges one process per
-// side.
+// Known spreads: how much measurements of the same code differ, by kind of case. With one process per side, a
+// comparison bases its verdicts on them.
 #pragma once
 
 #include <array>
@@ -21,10 +21,11 @@
 
 namespace tbench::compare {
 
-/// How two measurements of a case are apart: two processes on one GPU, or two GPUs of one model.
+/// The origin of two measurements that are compared: two processes on one GPU, or two GPUs of one model.
 enum class Apart { kProcesses, kMachines };
 
-/// Kinds of measured times that spread alike. Times of steps are known where the steps were traced.
+/// Classes of measured times that have a spread in common. The time of a step that is not a CUDA graph has a class only
+/// if the step was traced.
 enum class SpreadClass {
   kKernel,           // a kernel from 100 us on
   kShortKernel,      // a kernel of 10 to 100 us
@@ -57,7 +58,7 @@ namespace tbench::compare {
 
 /// The facts that decide the class of a time.
 struct SpreadFacts {
-  std::optional<Regime> regime;  // absent where that is unknown, for cases of several ranks and ceilings
+  std::optional<Regime> regime;  // absent if unknown, for cases of several ranks, and for ceilings
   Seconds time;
   bool is_graph{};
   bool is_traced{};
@@ -70,63 +71,65 @@ struct SpreadFacts {
 /// @param replicate  replicate with a time
 [[nodiscard]] SpreadFacts spread_facts(const CaseId& id, const results::Replicate& replicate);
 
-/// Facts of a pair: of one regime, traced if both are, limited by the host or by power if either is. The time is the
-/// geometric mean.
+/// Returns the facts of a pair of measurements. The pair is traced if both are, and limited by the host or by power if
+/// either is. Its regime is absent if the two differ. Its time is the geometric mean.
 [[nodiscard]] SpreadFacts of_both(const SpreadFacts& a, const SpreadFacts& b);
 
-/// Nothing for what no spread is known of: kernels under 10 us, bursts that their host limits, steps that were not
-/// traced, cases of several ranks, ceilings, which tell of the machine and not of code.
+/// Returns the class of a measured time, or nullopt if no spread is known for it: for kernels under 10 us, host-bound
+/// bursts, steps that are not CUDA graphs and were not traced, cases of several ranks, and ceilings, which depend on
+/// the machine and not on the code.
 [[nodiscard]] std::optional<SpreadClass> class_of_time(const SpreadFacts& facts);
 /// Returns the class of a step's device time, or nullopt unless the facts describe a traced step.
 [[nodiscard]] std::optional<SpreadClass> class_of_device_time(const SpreadFacts& facts);
 
-/// Degrees of freedom of a known spread in a test.
+/// The degrees of freedom that a test gives to a known spread.
 inline constexpr double kSpreadFreedom = 6;
 
-/// Pairs, and cells, that a class needs to be known from itself; with fewer it borrows from its neighbour.
+/// The numbers of pairs and cells that a class needs for a limit of its own. With fewer, it borrows its neighbour's
+/// limit.
 inline constexpr std::int64_t kMinPairs = 8;
 inline constexpr std::size_t kMinCells = 4;
 
 struct KnownDispersion {
-  double limit{};        // 95 % of pairs differ by less, of ln(time)
-  std::int64_t pairs{};  // that it is known from
-  std::int64_t cells{};  // cases on a GPU by a build, or on GPUs of one model, each of which counts once
-  std::string borrowed;  // `step of machines`, where it is borrowed from; empty: it is its own
+  double limit{};        // 95 % of pairs differ by less in ln(time)
+  std::int64_t pairs{};  // number of pairs that the limit follows from
+  std::int64_t cells{};  // number of cells, which weigh alike: a case on one GPU and build, or on GPUs of one model
+  std::string borrowed;  // `step of machines`: source of a borrowed limit; empty if the limit is its own
 
-  /// Makes 1+1 measurements differ significantly from `limit` on.
+  /// Returns the prior with which two measurements, one per side, differ significantly from a difference of `limit` on.
   [[nodiscard]] stats::DispersionPrior prior() const;
   bool operator==(const KnownDispersion&) const = default;
 };
 
-/// A case that one process measured, as a spreads file keeps it so that pairs can be added to it.
+/// A case that one process measured, as a spreads file stores it. Later measurements can form pairs with it.
 struct SpreadSample {
   std::string key;    // match_key
   std::string gpu;    // model
-  std::string uuid;   // of the GPU
+  std::string uuid;   // UUID of the GPU
   std::string build;  // digest of the sources
-  std::string way;    // how it was measured, with the versions of the libraries
-  bool is_stock{};    // its kernels are the libraries', whatever the build
+  std::string way;    // settings of the measurement, and versions of the libraries
+  bool is_stock{};    // whether its kernels come from the libraries, so that they do not depend on the build
   SpreadFacts facts;
   std::optional<Seconds> device_time;
   bool operator==(const SpreadSample&) const = default;
 };
 
-/// Classes, and the cases that do not spread as their class does.
+/// The known spreads of classes, and of the cases that spread more than their class.
 class KnownSpreads {
  public:
   using ClassKey = std::pair<SpreadClass, Apart>;
   using CaseKey = std::tuple<std::string, SpreadClass, Apart>;  // match_key, class, kind of pair
 
-  std::vector<std::string> gpus;  // models that it is known from
-  std::string excluded;           // regular expression of files that were left out
+  std::vector<std::string> gpus;  // GPU models on which the spreads were measured
+  std::string excluded;           // regular expression that matches the files that were left out
   std::map<ClassKey, KnownDispersion> classes;
   std::map<CaseKey, KnownDispersion> cases;
-  std::vector<SpreadSample> samples;  // that they were made of; empty unless pairs may be added
+  std::vector<SpreadSample> samples;  // the samples behind the spreads; empty unless pairs may be added
 
-  /// Returns the case's own spread, else the spread of its class.
+  /// Returns the case's own spread, otherwise the spread of its class, or nullopt if neither is known.
   [[nodiscard]] std::optional<KnownDispersion> find(const std::string& key, SpreadClass of, Apart apart) const;
 
-  /// Replaces spreads by the spreads of `own` that are not borrowed.
+  /// Adds the spreads of `own` that are not borrowed. They replace spreads of the same class or case.
   void put_over(const KnownSpreads& own);
 
   bool operator==(const KnownSpreads&) const = default;
@@ -137,6 +140,7 @@ class KnownSpreads {
 
 inline constexpr std::string_view kSpreadSchema = "tbench.known_spreads/1";
 
+/// Returns the JSON of a spreads file.
 /// @throws  std::invalid_argument  for a number that is not finite
 [[nodiscard]] results::Json spreads_to_json(const KnownSpreads& spreads);
 
@@ -146,7 +150,8 @@ inline constexpr std::string_view kSpreadSchema = "tbench.known_spreads/1";
 ///                          above 0. The message names the file, the value and the remedy
 [[nodiscard]] KnownSpreads parse_spreads(std::string_view text, const std::string& name);
 
-/// @throws  UsageError  as read_text and parse_spreads
+/// Reads a file of known spreads.
+/// @throws  UsageError  if the file cannot be read, or as parse_spreads()
 [[nodiscard]] KnownSpreads read_spreads(const std::string& path);
 
 }  // namespace tbench::compare

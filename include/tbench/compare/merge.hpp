@@ -15,20 +15,22 @@ struct Merged {
   std::vector<std::string> missing;  // shards and cases that an undivided run would have; empty if the file is complete
 };
 
-/// Joins files, labelled by their paths.
+/// Joins files, which are labelled by their paths.
 ///
-/// Records: shards come in the order in which an undivided run has their cases; other files follow each other, in
-/// processes (--tb_processes) each in that process's order. Ceilings come first, as always. A ceiling that several
-/// files measured is taken from the first of them. Other records keep the ceiling of their own machine.
+/// Records: ceilings come first. The records of shards have the order of an undivided run. The records of other files
+/// follow each other, file by file. With several processes (--tb_processes), each process has its records in its own
+/// order. If several files measured a ceiling, the first file's record counts. Other records keep the ceiling of their
+/// own machine.
 ///
-/// Header: the first shard's or file's one, with the earliest date; the GPU's UUID where all are of one GPU, else the
-/// option `merged_gpus`. Without the options that tell the parts apart; `interrupted` where something is missing.
+/// Header: the header of the first shard or file, with the earliest date and without the options that tell the parts
+/// apart. It has the GPU's UUID if all files come from one GPU, otherwise the option `merged_gpus`. `interrupted` is
+/// set if something is missing.
 ///
-/// @param parts  at least one; one that was killed counts as `interrupted`
-/// @throws  NotComparable  for another machine (GPU, settings, memory, processor), other versions, another build, clock
-///                         policy or option: what differs and in which files
-/// @throws  UsageError     for the same run of a case in two files, the same shard twice, shards beside files that are
-///                         none, shards by different durations, or one with more cases than it can have
+/// @param parts  at least one file; the file of a killed run counts as `interrupted`
+/// @throws  NotComparable  if machines (GPU, settings, memory, processor), versions, builds, clock policies or options
+///                         differ; the message names the differences and the files
+/// @throws  UsageError     if two files have the same run of a case, a shard is given twice, shards are mixed with
+///                         other files or come from different divisions, or a shard has more cases than it can have
 [[nodiscard]] Merged merge(std::vector<results::NamedResults> parts);
 
 }  // namespace tbench::compare

@@ -1,5 +1,5 @@
-// The sides of a comparison: what they need of results files (a few numbers per case and replicate, from our files and
-// from plain Google Benchmark JSON; samples are not kept), and whether two of them may be compared.
+// The sides of a comparison, and the check whether two sides may be compared. A side has a few numbers per case and
+// replicate, read from this project's results files or from plain Google Benchmark JSON. It does not keep the samples.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ namespace tbench::compare {
 /// Results that must not be compared with each other. The message gives the reason and the remedy.
 class NotComparable : public std::runtime_error {
  public:
-  /// @param next  the command that measures what can be compared; empty: none is known
+  /// @param next  the command that measures comparable results; empty if none is known
   explicit NotComparable(const std::string& message, std::string next = {})
       : std::runtime_error{message}, next_{std::move(next)} {}
   [[nodiscard]] const std::string& next() const { return next_; }
@@ -36,56 +36,57 @@ class NotComparable : public std::runtime_error {
   std::string next_;
 };
 
-/// The `context` of plain Google Benchmark JSON by its keys: `library_build_type`, `num_cpus`, `executable`.
+/// The values in the `context` of plain Google Benchmark JSON, by key: `library_build_type`, `num_cpus`, `executable`.
 using PlainContext = std::map<std::string, std::string>;
 
-/// One side of a comparison: what one file holds, or several.
+/// One side of a comparison: the content of one file, or of several.
 struct ComparisonSide {
   std::vector<std::string> paths;
-  std::vector<Environment> environments;  // of the files that have one; plain Google Benchmark JSON does not
-  std::vector<std::map<std::string, std::string>> options;  // of the same files' commands
-  std::vector<PlainContext> contexts;                       // of the files that are plain Google Benchmark JSON
+  std::vector<Environment> environments;  // one per results file of this project; plain Google Benchmark JSON has none
+  std::vector<std::map<std::string, std::string>> options;  // the options in the same files' headers
+  std::vector<PlainContext> contexts;                       // one per file of plain Google Benchmark JSON
   std::vector<results::MeasuredCase> cases;                 // in the order in which they first appear
   std::vector<std::string> warnings;
-  std::vector<std::string> shared_gpus;                  // of the warnings, those of other processes on a GPU
-  std::string planted;                                   // CASE:SHARE of an injected slowdown (--tb_plant); empty: none
-  results::RunFlags run;                                 // of the first file
+  std::vector<std::string> shared_gpus;  // the warnings about other processes on a GPU
+  std::string planted;                   // CASE:SHARE of an injected slowdown (--tb_plant); empty if there is none
+  results::RunFlags run;                 // flags of the first file's run
   std::optional<std::int64_t> other_processes_at_end{};  // maximum number on the GPU at the end of a file
-  bool was_interrupted{};                                // one of the files says so, or its run was killed
+  bool was_interrupted{};                                // whether the run of any file was interrupted or killed
   /// The number of processes in which each case was to be measured, by key. Empty for files without a plan.
   std::map<std::string, std::size_t> planned{};
-  std::string way{};    // the settings of the measurement: `min_time_s 0.5, samples 60`; of the first file
-  std::string suite{};  // likewise; empty: not told
+  std::string way{};    // the settings of the first file's measurement: `min_time_s 0.5, samples 60`
+  std::string suite{};  // the suite of the first file; empty if unknown
 };
 
-/// Results that were read before.
-/// @param path  their name in warnings
-/// @throws      as results::measured_case
+/// Returns the side of results that were read before.
+/// @param path  the name of the results in warnings
+/// @throws      std::runtime_error  for a median that is not above 0
 [[nodiscard]] ComparisonSide side_of(const std::string& path, const results::ResultFile& file);
 
-/// Reads a results file (with the journal of a killed run beside it) or plain Google Benchmark JSON, row by row. A name
-/// of the latter loses what the library appends to it (`/iterations:N`, `/repeats:N`, `/manual_time`, ...), unless
-/// benchmarks of the file differ in nothing else; a row with an error counts as `crashed`, a skipped one and one whose
-/// time is none as `unsupported`.
-/// @param path    also its name in `paths` and in warnings
-/// @param folder  what `path` is relative to; empty: the working directory
-/// @throws  UsageError     naming the file, the problem and the remedy, as read_result_file
+/// Reads a results file (with the journal next to it if the run was killed) or plain Google Benchmark JSON, row by row.
+/// Plain names lose the suffixes that the library appends (`/iterations:N`, `/repeats:N`, `/manual_time`, ...), unless
+/// benchmarks of the file differ in these alone. A plain row with an error counts as `crashed`. A row that was skipped
+/// or has no valid time counts as `unsupported`.
+/// @param path    the file; also its name in `paths` and in warnings
+/// @param folder  the folder that `path` is relative to; empty for the working directory
+/// @throws  UsageError     as read_result_file(); the message names the file, the problem and the remedy
 /// @throws  NotComparable  for a file of another schema version
 [[nodiscard]] ComparisonSide read_side(const std::string& path, const std::filesystem::path& folder = {});
 
-/// Reads several files, at most one a processor at a time. The sides are in the order given. Names of plain Google
-/// Benchmark JSON keep what tells benchmarks of any of these files apart.
-/// @throws  as read_side, for the first file that fails
+/// Reads several files, at most one per processor at a time. The sides are in the order given. Names of plain Google
+/// Benchmark JSON keep the suffixes that tell two benchmarks of any of these files apart.
+/// @throws  as read_side(), for the first file that fails
 [[nodiscard]] std::vector<ComparisonSide> read_sides(std::span<const std::string> paths,
                                                      const std::filesystem::path& folder = {});
 
-/// Finds files of which one is a copy of the other, in whole or in part: a copy repeats without a spread, as no second
-/// process does. Plain Google Benchmark JSON has no samples to tell.
+/// Finds files that are copies of another file, in whole or in part. No second process measures exactly the same
+/// samples, so equal samples are a copy. Copies of plain Google Benchmark JSON are not found, since it has no samples.
 class CopyFinder {
  public:
-  /// @param side  of one file; outlives the finder
-  /// @throws      UsageError  naming both files and the first case of which this one and an earlier one have the same
-  ///                          samples
+  /// Adds the side of a file.
+  /// @param side  the side of a single file; must outlive the finder
+  /// @throws      UsageError  if an earlier file has the same samples of a case; the message names both files and the
+  ///                          case
   void add(const ComparisonSide& side);
 
  private:
@@ -97,8 +98,9 @@ class CopyFinder {
   std::unordered_multimap<std::uint64_t, Samples> seen_;
 };
 
-/// @param sides  of one file each, all that are compared with each other
-/// @throws       as CopyFinder
+/// Checks that no file is a copy of another one.
+/// @param sides  the sides of a single file each, all that are compared with each other
+/// @throws       UsageError  as CopyFinder::add()
 void refuse_copies(std::span<const ComparisonSide> sides);
 
 /// Merges several sides into one.
@@ -117,13 +119,13 @@ using CasePair = std::pair<const results::MeasuredCase*, const results::Measured
 /// devices.
 [[nodiscard]] bool devices_differ(const ComparisonSide& base, const ComparisonSide& next);
 
-/// Names the facts in which the environments differ: "driver: 580.1 against 590.2". For contexts of plain Google
-/// Benchmark JSON also those in which the files of a side differ.
+/// Names the facts in which the environments differ: "driver: 580.1 against 590.2". For plain Google Benchmark JSON, it
+/// also names the facts in which the files of one side differ.
 [[nodiscard]] std::vector<std::string> differences_of(const ComparisonSide& base, const ComparisonSide& next);
 
 /// Returns the reasons why the sides must not be compared: several devices on a side, different clock policies,
-/// different work under the same case name, times taken in different ways (regime, L2, options as in measuring_way.hpp,
-/// the memory limit among them). Empty if they may.
+/// different work under the same case name, or times measured in different ways (regime, L2 state, the options of
+/// measuring_way.hpp). Empty if the sides may be compared.
 [[nodiscard]] std::vector<std::string> objections(const ComparisonSide& base, const ComparisonSide& next,
                                                   std::span<const CasePair> pairs);
 

@@ -9,25 +9,25 @@
 
 namespace tbench::compare {
 
-/// Collects results file by file. Pairs of processes are of one case, GPU (UUID), build (digest of the sources),
-/// versions of the libraries and way of measuring; pairs of machines are of two GPUs of one model, and of one build or
-/// of the libraries' own kernels (stock).
+/// Collects results file by file, and pairs measurements of the same code. All pairs have one case, and the same
+/// library versions and settings of the measurement. A pair of processes has one GPU (UUID) and one build (digest of
+/// the sources). A pair of machines has two GPUs of one model, and one build or only kernels of the libraries (stock).
 class SpreadCollector {
  public:
   SpreadCollector() = default;
-  /// Continues a collection that was written with its samples.
+  /// Continues a collection whose file has its samples.
   explicit SpreadCollector(std::vector<SpreadSample> samples) : samples_{std::move(samples)} {}
 
   /// Adds the cases of a file.
   /// @param file  side of a single file; merged sides do not distinguish their runs
-  /// @return  number of cases added: the cases on a GPU that are `ok` and have a class
-  /// @throws  UsageError  naming the file, if all of its cases were added before
+  /// @return      number of samples added: one for each replicate on a GPU that is `ok` and has a class
+  /// @throws      UsageError  if all samples of the file were added before; the message names the file
   std::size_t add(const ComparisonSide& file);
 
-  /// Returns the spreads of all that was added. A class's limit is the largest that the 50, 90 or 95 % quantile of its
-  /// pairs gives, each cell weighing as much as any other, but at least kMinLimit. A class of fewer than kMinPairs or
-  /// kMinCells borrows from its neighbour, and is left out where that has too few as well. A case whose processes
-  /// spread too much for its class, at 1 %, has a spread of its own.
+  /// Returns the spreads of all samples. The limit of a class is the largest of the limits that the 50, 90 and 95 %
+  /// quantiles of its pairs give, but at least kMinLimit. All cells weigh alike. A class with fewer than kMinPairs
+  /// pairs or kMinCells cells borrows a neighbour's limit, and is left out if its neighbours have too few as well. A
+  /// case has a spread of its own if it spreads significantly more than its class (significance level 1 %).
   [[nodiscard]] KnownSpreads spreads() const;
 
   [[nodiscard]] const std::vector<SpreadSample>& samples() const { return samples_; }
@@ -36,7 +36,7 @@ class SpreadCollector {
   std::vector<SpreadSample> samples_;
 };
 
-/// The least limit of a class.
+/// The minimum limit of a class, as a difference of ln(time).
 inline constexpr double kMinLimit = 0.005;
 
 /// Factor by which a borrowed limit exceeds the neighbour's limit.
