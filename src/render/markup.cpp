@@ -27,8 +27,8 @@ bool is_in(char byte, unsigned low, unsigned high) {
   return low <= value && value <= high;
 }
 
-/// Bytes of the character that `text` begins with (Unicode 15, table 3-7): the whole of it, or as much as could become
-/// one, at least one byte.
+/// The bytes of the character that `text` begins with (Unicode 15, table 3-7): a whole character, or the longest valid
+/// beginning of one, at least one byte.
 struct Sequence {
   std::size_t bytes;
   bool is_whole;
@@ -43,7 +43,7 @@ Sequence first_sequence(std::string_view text) {
                                                        : 1;
   if (length == 1) return {1, false};
   const auto first = static_cast<unsigned char>(lead);
-  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;   // none that is longer than it need be
+  const unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;   // no overlong encoding
   const unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;  // no surrogate, none above U+10FFFF
   std::size_t bytes = 1;
   while (bytes < length && bytes < text.size() &&
@@ -53,7 +53,7 @@ Sequence first_sequence(std::string_view text) {
   return {bytes, bytes == length};
 }
 
-/// UTF-8 that is none would make a document invalid: as in JSON, it is replaced.
+/// Replaces bytes that are not UTF-8, which would make a document invalid.
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {

@@ -31,7 +31,8 @@ std::size_t find_marker(std::string_view document, std::string_view marker, std:
   return found;
 }
 
-/// Returns the place of the only one.
+/// Returns the position of the only marker that begins with `marker`.
+/// @throws  UsageError  if there is none, or more than one
 std::size_t find_only(std::string_view document, const std::string& marker) {
   const std::size_t found = find_marker(document, marker, 0);
   if (found == std::string_view::npos) {
@@ -43,7 +44,8 @@ std::size_t find_only(std::string_view document, const std::string& marker) {
   return found;
 }
 
-/// Returns the place behind the end of the marker that begins at `begin`.
+/// Returns the position after the end of the marker that begins at `begin`.
+/// @throws  UsageError  if the marker does not end
 std::size_t end_of_marker(std::string_view document, std::size_t begin) {
   const std::size_t end = document.find(kEnd, begin);
   if (end != std::string_view::npos) return end + kEnd.size();

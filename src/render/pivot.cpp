@@ -13,7 +13,7 @@ bool holds(std::span<const std::string> texts, const std::string& text) {
   return std::ranges::find(texts, text) != texts.end();
 }
 
-/// Whether all cases have the same value of the key.
+/// Returns whether all cases have the same value of the key.
 bool is_common(std::span<const CaseId> cases, const std::string& key) {
   const std::string* const first = cases.front().find(key);
   return first != nullptr && std::ranges::all_of(cases, [&](const CaseId& id) {
@@ -22,11 +22,11 @@ bool is_common(std::span<const CaseId> cases, const std::string& key) {
          });
 }
 
-/// Numbers combinations of values as they come.
+/// Numbers combinations of values in the order in which they first appear.
 class Combinations {
  public:
   std::size_t index_of(Texts values) { return indexes_.emplace(std::move(values), indexes_.size()).first->second; }
-  /// All combinations, in the order of their numbers.
+  /// Returns all combinations in the order of their numbers.
   [[nodiscard]] std::vector<Texts> all() const {
     std::vector<Texts> all(indexes_.size());
     for (const auto& [values, index] : indexes_) all[index] = values;

@@ -39,7 +39,7 @@ using Texts = std::vector<std::string>;
 
 constexpr const char* kProgram = "transformer_bench";
 
-/// Names of the records for which `counts` holds, each once.
+/// Returns the names of the records for which `counts` holds, each once.
 Texts names_where(const std::vector<Record>& records, bool (*counts)(const Record&)) {
   Texts names;
   for (const Record& record : records) {
@@ -57,7 +57,7 @@ bool is_not_sharp(const Record& record) { return has_mark(record, "*~"); }
 bool is_host_bound(const Record& record) { return has_mark(record, "h"); }
 bool has_failed(const Record& record) { return is_failure(record.status); }
 
-/// `CASE: NOTE` of the first few for which `counts` holds.
+/// Adds `CASE: NOTE` for the first few records for which `counts` holds.
 void add_notes(Texts& why, const std::vector<Record>& records, bool (*counts)(const Record&)) {
   constexpr std::size_t kMaxTold = 3;
   std::size_t told = 0;
@@ -74,7 +74,7 @@ std::map<std::string, std::int64_t> statuses_of(const std::vector<Record>& recor
   return counts;
 }
 
-/// `2 incorrect, first CASE: REASON`, for every status without a time.
+/// Returns `2 incorrect, first CASE: REASON` for each status without a time.
 Texts failures_of(const std::vector<Record>& records) {
   std::map<Status, Texts> by_status;
   for (const Record& record : records) {
@@ -89,8 +89,8 @@ Texts failures_of(const std::vector<Record>& records) {
   return lines;
 }
 
-/// Returns the command that shows what limits the cases that the host limits: a report where the file has traces, else
-/// a run that traces them.
+/// Returns the next command for host-bound cases: a report of their limits if the file has traces, otherwise a run that
+/// traces them.
 std::string after_host(const results::ResultFile& file, const std::string& path, const Texts& names) {
   const Texts words{"tbench", "report", "--limits", path};
   const auto is_traced = [](const Record& record) { return record.trace.has_value(); };

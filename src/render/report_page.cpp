@@ -56,10 +56,10 @@ std::string caption_of(const CaseId& id, const Texts& common) {
 
 bool has_note(const Record& record) { return !note_of(record).empty(); }
 
-/// Memory is what it is, however long a step takes.
+/// Returns whether the metric depends on the time. Peak memory does not, so marks on the time do not apply to it.
 bool is_of_time(Metric metric) { return metric != Metric::kMemory; }
 
-/// The median over the repetitions that have a time; nothing where none tells.
+/// Returns the median over the repetitions that have a time and the metric, or nullopt if none does.
 std::optional<double> metric_of(const std::vector<const Record*>& repetitions, Metric metric) {
   std::vector<double> values;
   for (const Record* record : repetitions) {
@@ -69,7 +69,7 @@ std::optional<double> metric_of(const std::vector<const Record*>& repetitions, M
   return values.empty() ? std::nullopt : std::optional{stats::median(values)};
 }
 
-/// All repetitions of one case in one cell.
+/// Returns the cell of a case, from all its repetitions.
 std::string cell_of(const std::vector<const Record*>& repetitions, Metric metric) {
   if (repetitions.empty()) return {};
   const auto failed = static_cast<std::size_t>(

@@ -13,7 +13,7 @@
 namespace tbench::render {
 namespace {
 
-/// The parameters that all cases of a family have with one value.
+/// Returns the parameters that have the same value in all cases of a family; none for a single case.
 std::vector<CaseId::Parameter> shared_by(const std::vector<const CaseId*>& cases) {
   std::vector<CaseId::Parameter> shared;
   if (cases.size() < 2) return shared;
@@ -24,7 +24,7 @@ std::vector<CaseId::Parameter> shared_by(const std::vector<const CaseId*>& cases
   return shared;
 }
 
-/// The keys of a family's cases but the shared ones, in the order of the names.
+/// Returns the keys of a family's cases without the shared ones, in the order of the names.
 std::vector<std::string> other_keys(const std::vector<const CaseId*>& cases,
                                     const std::vector<CaseId::Parameter>& shared) {
   std::vector<std::string> keys;
@@ -49,15 +49,15 @@ std::string legend_line(const std::string& family, const std::vector<std::string
 
 std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? " is" : "s are"); }
 
-/// More than the measuring error allows.
+/// Returns whether the rate is above its ceiling by more than the measurement error.
 bool is_above_ceiling(const Record& record) {
   const std::map<std::string, double> counters = counters_of(record);
   const auto above = counters.find("above_ceiling");
   return above != counters.end() && above->second > 0;
 }
 
-/// The record that comes nearest to its ceiling, of those that are held against one and are not above it, be it wrong
-/// or out of a cache.
+/// Returns the record that comes nearest to its ceiling, or null. Leaves out records above their ceiling, which are
+/// wrong or read from a cache.
 const Record* nearest_to_ceiling(std::span<const Record> records) {
   const Record* nearest = nullptr;
   constexpr double kMost = 100 * kMostOfACeiling;  // percent

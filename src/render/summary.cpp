@@ -18,7 +18,7 @@
 namespace tbench::render {
 namespace {
 
-/// A metric's source in counters_of: the counter, and the factor from its unit to the unit of the header.
+/// A metric's source in counters_of(): the counter, and the factor from its unit to the unit of the header.
 struct MetricSpec {
   Metric metric;
   std::string_view header;
@@ -52,12 +52,12 @@ std::string metric_cell(const Record& record, Metric metric) {
 
 constexpr std::string_view kGap = "  ";
 
-/// Room for what each summary column may hold; rows arrive one by one, so it cannot be taken from them.
+/// The width of each summary column. Rows arrive one by one, so the widths cannot follow from them.
 constexpr std::array<std::size_t, 8> kWidths{11, 10, 6, 12, 8, 6, 9, 5};
 /// The columns that a narrow terminal drops, in this order: TFLOP/s, MFU, the interval, samples, tokens/s.
 constexpr std::array<std::size_t, 5> kLeastMissed{4, 5, 2, 7, 3};
 
-/// Columns of a terminal that the summary's take, with marks behind them.
+/// Returns the number of terminal columns that the summary columns and the marks after them take.
 std::size_t width_of(std::span<const std::size_t> columns) {
   constexpr std::size_t kMarks = 2;
   std::size_t width = kGap.size() + kMarks;
@@ -70,7 +70,7 @@ std::string_view colour_of(Status status) {
   return status == Status::kOk ? kGreen : kYellow;
 }
 
-/// Nobody asks whether the warm-up was enough if the user fixed the number of steps.
+/// Returns whether the warm-up never became steady. A number of steps that the user fixed counts as enough.
 bool was_never_steady(const Record& record) {
   return record.timing->stop_reason != StopReason::kFixedCount && !record.timing->warm_up.steady;
 }
@@ -80,7 +80,7 @@ bool has_wide_interval(const Record& record) {
   return record.timing->relative_half_width.value_or(0) > kWide;
 }
 
-/// Whether a record is marked as limited by its host. Only records of a GPU are: a processor is its own host.
+/// Returns whether a record is marked as limited by its host. Records of a CPU never are, since a CPU is its own host.
 bool is_marked_host_bound(const Record& record) { return record.device && is_host_bound(record); }
 
 }  // namespace

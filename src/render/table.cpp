@@ -14,12 +14,12 @@ namespace tbench::render {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr std::size_t kMinWidth = 8;  // of a column that is shortened to fit a terminal
+constexpr std::size_t kMinWidth = 8;  // minimum width of a column that is shortened to fit a terminal
 
 using Widths = std::vector<std::size_t>;
 using Texts = std::vector<std::string>;
 
-/// A cell that runs over the columns after it does not widen its own.
+/// Returns the width of each column's widest text. A cell that spans the columns after it does not widen its own.
 Widths natural_widths(const std::vector<Column>& columns, const std::vector<Texts>& rows) {
   Widths widths;
   for (const Column& column : columns) widths.push_back(display_width(column.header));
@@ -35,7 +35,7 @@ std::size_t line_width(const Widths& widths) {
   return std::accumulate(widths.begin(), widths.end(), kGap.size() * (widths.size() - 1));
 }
 
-/// Shortens the widest left-aligned column, one by one, until a line fits or nothing can be shortened.
+/// Shortens the widest left-aligned column by one, again and again, until a line fits or nothing can be shortened.
 void shrink(Widths& widths, const std::vector<Column>& columns, std::size_t max_width) {
   while (line_width(widths) > max_width) {
     std::optional<std::size_t> widest;
@@ -69,7 +69,7 @@ Texts headers_of(const std::vector<Column>& columns) {
   return headers;
 }
 
-/// Indexes of the columns that without_spare_columns keeps.
+/// Returns the indexes of the columns that without_spare_columns() keeps.
 std::vector<std::size_t> kept_columns(const std::vector<Column>& columns, const std::vector<Texts>& rows,
                                       std::optional<std::size_t> max_width) {
   const Widths widths = natural_widths(columns, rows);
@@ -128,7 +128,8 @@ void Table::add_row_of(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-/// Returns the cells like a terminal and Markdown show them: on one line, a footnote as its mark.
+/// Returns the cells as a terminal and Markdown show them: on one line, with the mark of a footnote in place of its
+/// text.
 std::vector<Texts> Table::texts() const {
   std::vector<Texts> rows;
   rows.reserve(rows_.size());

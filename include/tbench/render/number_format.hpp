@@ -11,7 +11,7 @@
 namespace tbench::render {
 
 /// Formats a number with four significant digits, or with all digits before the decimal point if there are more. Uses
-/// no exponent from 0.0001 on.
+/// an exponent only for magnitudes below 0.0001 and from 1e15 on.
 [[nodiscard]] std::string format_number(double value);
 
 /// Formats a whole number with commas between thousands: `1,234,568`.

@@ -1,6 +1,7 @@
-// A page for people, for a terminal or as Markdown: labelled lines, tables, lists and a line that sums it up. And the
-// generated parts of a Markdown file, between `<!-- tbench:NAME -->` and `<!-- /tbench:NAME -->`; the first marker may
-// have the command that makes the part: `<!-- tbench:NAME report FILE ... -->`, on one line or several.
+// A page for people, for a terminal or as Markdown: labelled lines, tables, lists and a summary line.
+//
+// Also the generated parts of a Markdown file, between `<!-- tbench:NAME -->` and `<!-- /tbench:NAME -->`. The first
+// marker may contain the command that makes the part: `<!-- tbench:NAME report FILE ... -->`, on one or more lines.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +18,29 @@ namespace tbench::render {
 
 struct PageOptions {
   bool markdown{};
-  bool colour{};                           // of the verdicts; ignored for Markdown
+  bool colour{};                           // colour the verdicts; ignored for Markdown
   std::optional<std::size_t> max_width{};  // columns of the terminal; ignored for Markdown
 };
 
 class Page {
  public:
-  /// @param summary      first in Markdown, last on a terminal, where what is below the prompt is read first
-  /// @param label_width  of line(), on a terminal
+  /// @param summary      first line in Markdown, last line on a terminal, where the reader sees the end first
+  /// @param label_width  width of the labels of line() on a terminal
   Page(const PageOptions& options, std::string summary, std::size_t label_width);
 
-  /// `label text`, the text on one line.
+  /// Adds the line `label text`.
   void line(std::string_view label, std::string_view text);
 
-  /// @param colour  a line of the table, coloured; asked where the page has colours
+  /// Adds a table.
+  /// @param colour  returns a line of the table with its colours; called only if the page has colours
   void table(const Table& table, const std::function<std::string(const std::string& line)>& colour = {});
 
-  /// A caption and one entry per line; nothing for no entries.
-  /// @param most  of more entries, so many are listed and the rest is counted
+  /// Adds a caption and one entry per line. Adds nothing if there are no entries.
+  /// @param most  largest number of entries that are listed; the others are only counted
   void list(std::string_view caption, std::span<const std::string> entries,
             std::optional<std::size_t> most = std::nullopt);
 
+  /// Returns the text of the page.
   [[nodiscard]] std::string take() &&;
 
  private:
@@ -47,17 +50,18 @@ class Page {
   std::string text_;
 };
 
-/// `document` with what stands between the markers of `name` replaced by `content`. The markers stay.
-/// @throws  UsageError  naming the marker that is missing, there twice, or in the wrong order
+/// Returns `document` with `content` in place of the text between the markers of `name`. The markers stay.
+/// @throws  UsageError  if a marker is missing, occurs twice, does not end, or is in the wrong order; the message names
+///                      the marker
 [[nodiscard]] std::string replace_section(std::string_view document, std::string_view name, std::string_view content);
 
 struct MarkdownSection {
   std::string name;
-  std::vector<std::string> command;  // words that stood apart by blanks; empty: the marker has none
+  std::vector<std::string> command;  // words of the command, split at white space; empty if the marker has none
 };
 
-/// The sections whose first marker begins a line, in their order.
-/// @throws  UsageError  naming a marker that does not end
+/// Returns the sections whose first marker begins a line, in their order.
+/// @throws  UsageError  if a marker does not end; the message names the marker
 [[nodiscard]] std::vector<MarkdownSection> sections_of(std::string_view document);
 
 }  // namespace tbench::render

@@ -1,4 +1,4 @@
-// The parts of a run's terminal output that are not its rows: short names for its cases, and its findings at the end.
+// The parts of a run's terminal output around its rows: short names for its cases, and its findings at the end.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,39 @@
 
 namespace tbench::render {
 
-/// Names of the cases of one run without what they share: the family and the values that differ, `Model small bf16`.
+/// Short names for the cases of one run: the family and the values that differ between its cases, `Model small bf16`.
 class ShortNames {
  public:
-  /// Numbers need their keys where no legend stands above the names: `Attention seq_len 512 flash`.
+  /// Whether numbers stand alone or after their keys, `Attention seq_len 512 flash`. Without a legend above the names,
+  /// they need the keys.
   enum class Numbers { kAlone, kWithKeys };
   explicit ShortNames(std::span<const CaseId> cases, Numbers numbers = Numbers::kAlone);
 
-  /// One line a family, which says what the values are and what all its cases share:
+  /// Returns one line per family, with the keys of the values in its names and the parameters that all its cases share:
   /// `Model size precision; all ctx:512 batch:4`.
   [[nodiscard]] const std::vector<std::string>& legend() const { return legend_; }
   /// Returns the short name of one of the cases; the whole name of any other case.
   [[nodiscard]] std::string operator()(const CaseId& id) const;
-  /// Columns that the longest one takes.
+  /// Returns the number of terminal columns of the longest name.
   [[nodiscard]] std::size_t width() const { return width_; }
 
  private:
   Numbers numbers_;
-  std::map<std::string, std::vector<std::string>> keys_;  // by family: those whose values differ
+  std::map<std::string, std::vector<std::string>> keys_;  // keys whose values differ, by family
   std::vector<std::string> legend_;
   std::size_t width_{};
 };
 
-/// Findings over the records of a run, one per line: how many cases the host limits, how many are not sharp, how many
-/// are above their ceiling, which is nearest to its own.
+/// A finding over the records of a run: how many cases the host limits, how many are not sharp, how many are above
+/// their ceilings, or which case is nearest to its ceiling.
 struct Finding {
   bool is_warning{};
   std::string text;
 };
 [[nodiscard]] std::vector<Finding> findings_of(std::span<const Record> records);
 
-/// The same as texts, and the command to go on with.
-/// @param path  of the results file, where there is one
+/// Returns the texts of the findings, and the command to run next.
+/// @param path  path of the results file; absent if there is none
 [[nodiscard]] std::vector<std::string> findings_of(std::span<const Record> records,
                                                    const std::optional<std::string>& path);
 

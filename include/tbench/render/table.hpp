@@ -40,13 +40,13 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t column_count() const { return columns_.size(); }
 
-  /// Returns the table without the columns that no row fills and, where there is a width, without as many `spare` ones
-  /// as it takes for the others to fit, a left-aligned last column aside: text() may shorten that one.
+  /// Returns the table without the columns that no row fills. If there is a width, it also leaves out `spare` columns
+  /// until the others fit. A left-aligned last column does not count, since text() may shorten it.
   [[nodiscard]] Table without_spare_columns(std::optional<std::size_t> max_width) const;
 
   /// Renders plain text: columns aligned and two spaces apart, the header underlined. Every line ends in a newline.
-  /// @param max_width  columns of the terminal: left-aligned columns are shortened, the widest first, and a line that
-  ///                   is too long even so is cut, with an ellipsis
+  /// @param max_width  width of the terminal: left-aligned columns are shortened to fit, the widest first; a line that
+  ///                   is still too long is cut and ends in an ellipsis
   [[nodiscard]] std::string text(std::optional<std::size_t> max_width = std::nullopt) const;
 
   /// Renders a GitHub table. Every line ends in a newline.
