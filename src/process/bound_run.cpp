@@ -24,13 +24,13 @@ constexpr int kSignalStatus = 128;      // as shells do
 constexpr int kExecFailedStatus = 127;  // likewise
 constexpr std::array kStopSignals{SIGINT, SIGTERM, SIGHUP};
 constexpr std::chrono::milliseconds kInterval{10};
-constexpr int kMaxSweeps = 100;  // limit for killing the processes that a command leaves
+constexpr int kMaxSweeps = 100;  // limit on the attempts to kill the processes that a command leaves
 
 volatile std::sig_atomic_t stop_signal = 0;
 
 void note_signal(int number) { stop_signal = number; }
 
-/// Notes the signals that ask us to stop, and adopts orphans, as long as it lives.
+/// Records the signals that ask this process to stop, and adopts orphans, as long as it exists.
 class Watch {
  public:
   Watch() {
@@ -58,7 +58,7 @@ class Watch {
   for (const int number : kStopSignals) sigaction(number, &by_default, nullptr);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kExecFailedStatus);  // died before prctl(): nothing would ever kill this child
+  if (getppid() != parent) _exit(kExecFailedStatus);  // the parent died before prctl(): nothing would kill this child
   dup2(null_input, STDIN_FILENO);
   dup2(output.out, STDOUT_FILENO);
   dup2(output.err, STDERR_FILENO);
@@ -66,7 +66,7 @@ class Watch {
   _exit(kExecFailedStatus);
 }
 
-/// Kills the processes that a command left running: its group, and orphans that became our children.
+/// Kills the processes that a command left running: its group, and orphans that became children of this process.
 void sweep(pid_t group, const std::vector<pid_t>& ours) {
   ::kill(-group, SIGKILL);
   for (int i = 0; i < kMaxSweeps; ++i) {

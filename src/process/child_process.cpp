@@ -42,7 +42,7 @@ constexpr rlim_t kMaxDescriptors = 65536;
 constexpr rlim_t kMaxFileBytes = rlim_t{16} << 30;
 constexpr rlim_t kMoreThreads = 16384;
 
-/// Returns the threads of the whole machine: at least as many as the threads of the user, which the kernel limits.
+/// Returns the number of threads on the whole machine. The kernel limits the user's threads, which are no more.
 rlim_t machine_threads() {
   std::ifstream file{"/proc/loadavg"};
   double load{};
@@ -52,7 +52,7 @@ rlim_t machine_threads() {
   return file >> load >> load >> load >> running >> slash >> threads ? threads : rlim_t{1} << 20;
 }
 
-/// Everything that the child needs between fork and exec, where it must not allocate.
+/// The data that the child needs between fork and exec, where it must not allocate.
 struct LaunchPlan {
   const char* executable{};
   std::vector<char*> arguments;  // ends with a null
@@ -65,7 +65,8 @@ struct LaunchPlan {
   int failure{};  // gets errno if the program cannot be executed, else closes on exec
 };
 
-/// Lowers a resource limit to `limit.most`; a limit that is already lower is kept. False: see errno.
+/// Lowers a resource limit to `limit.most`. Keeps a limit that is already lower. On failure, returns false and sets
+/// errno.
 bool lower(const Limit& limit) {
   rlimit now{};
   if (getrlimit(limit.resource, &now) != 0) return false;
@@ -74,7 +75,8 @@ bool lower(const Limit& limit) {
   return setrlimit(limit.resource, &now) == 0;
 }
 
-/// Signals as by default, a group of its own, death with the parent, and the descriptors in place. False: see errno.
+/// Restores the default signal handling, makes the process lead a group of its own and die with its parent, sets its
+/// resource limits, and puts its descriptors in place. On failure, returns false and sets errno.
 bool become_worker(const LaunchPlan& plan) {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
@@ -90,7 +92,8 @@ bool become_worker(const LaunchPlan& plan) {
   for (const Limit& limit : plan.limits) {
     if (!lower(limit)) return false;
   }
-  // Descriptors that other code opened without O_CLOEXEC. Kernels before 5.11 cannot; nothing of ours depends on it.
+  // Closes descriptors that other code opened without O_CLOEXEC. Kernels before 5.11 cannot do this; the project's own
+  // descriptors do not need it.
   syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   return fcntl(plan.requests, F_SETFD, 0) == 0 && fcntl(plan.messages, F_SETFD, 0) == 0;
 }
@@ -100,11 +103,11 @@ bool become_worker(const LaunchPlan& plan) {
   if (become_worker(plan)) execv(plan.executable, plan.arguments.data());
   const int error = errno;
   const ssize_t ignored = write(plan.failure, &error, sizeof error);
-  static_cast<void>(ignored);  // a parent that does not learn the reason still learns of the end
+  static_cast<void>(ignored);  // without the reason, the parent still notices the end
   _exit(kExecFailedStatus);
 }
 
-/// Waits until the program runs, or gives errno if it could not be executed.
+/// Waits until the program runs, and returns nullopt; returns errno if it could not be executed.
 std::optional<int> wait_for_exec(const UniqueDescriptor& failure) {
   int error = 0;
   const Transfer read = read_some(failure.get(), {reinterpret_cast<char*>(&error), sizeof error});
@@ -117,7 +120,7 @@ ChildEnd decode_status(int status) {
   return {ChildEnd::Kind::kExited, WEXITSTATUS(status)};
 }
 
-/// How the child ended, or nothing while it has not.
+/// Returns how the child ended, or nullopt while it runs.
 std::optional<ChildEnd> try_reap(pid_t pid) {
   int status = 0;
   const pid_t reaped = waitpid(pid, &status, WNOHANG);
@@ -189,7 +192,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::s
 
 ChildProcess::~ChildProcess() {
   kill_and_reap(kDestructorLimit);
-  if (end_->kind == ChildEnd::Kind::kLeftBehind) remove_own_child(pid_);  // for whoever ends orphans next
+  if (end_->kind == ChildEnd::Kind::kLeftBehind) remove_own_child(pid_);  // the next end_orphans() ends it
 }
 
 bool ChildProcess::has_ended() const {

@@ -31,6 +31,7 @@ std::set<pid_t>& own_children() {
   return pids;
 }
 
+/// Kills the children that are not this process's own.
 /// @return  whether there were none
 bool sweep_once() {
   const std::lock_guard lock{children_mutex()};
@@ -44,7 +45,7 @@ bool sweep_once() {
   return is_empty;
 }
 
-/// Not the pages of files, which the kernel takes back where it needs them.
+/// Returns the bytes of memory that a process holds, without the pages of files, which the kernel can reclaim.
 std::int64_t held_by(pid_t pid) {
   constexpr std::int64_t kKibi = 1024;
   std::int64_t kibibytes{};

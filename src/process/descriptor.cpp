@@ -16,8 +16,8 @@ constexpr int kFirstFreeDescriptor = STDERR_FILENO + 1;
 
 [[noreturn]] void throw_errno(const char* call) { throw std::system_error{errno, std::generic_category(), call}; }
 
-/// A process that was started with a standard stream closed gets low descriptors for new files; the child's
-/// redirections would then overwrite them.
+/// Moves a descriptor above the numbers of the standard streams. A process that was started with a standard stream
+/// closed gets low descriptors for new files, which a child's redirections would overwrite.
 UniqueDescriptor above_standard_streams(UniqueDescriptor descriptor) {
   if (descriptor.get() >= kFirstFreeDescriptor) return descriptor;
   const int duplicate = fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFirstFreeDescriptor);
@@ -31,8 +31,8 @@ void add_flag(const UniqueDescriptor& descriptor, int get_command, int set_comma
   if (fcntl(descriptor.get(), set_command, flags | flag) < 0) throw_errno("fcntl");
 }
 
-/// Holds SIGPIPE back from the calling thread, and takes back the one that a write of this thread has caused. A pipe
-/// has no MSG_NOSIGNAL, and ignoring the signal for good would change what `program | head` does.
+/// Blocks SIGPIPE for the calling thread, and discards a SIGPIPE that this thread's write has caused. A pipe has no
+/// MSG_NOSIGNAL, and ignoring the signal for good would change what `program | head` does.
 class SigpipeGuard {
  public:
   SigpipeGuard() noexcept {
@@ -58,7 +58,7 @@ class SigpipeGuard {
   bool was_pending_{};
 };
 
-/// Repeats `call` (read or write) until no signal interrupts it, and says what came of it.
+/// Repeats `call` (read or write) until no signal interrupts it, and returns its result.
 template <class Call>
 Transfer transfer(const Call& call, const char* name) {
   ssize_t moved = 0;

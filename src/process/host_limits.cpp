@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The CPUs of the largest machines that exist, rounded up.
+/// An upper bound of the number of CPUs of the largest machines.
 constexpr int kMaxCpus = 1 << 16;
 
 std::string first_line(const fs::path& path) {
@@ -26,8 +26,8 @@ std::string first_line(const fs::path& path) {
   return line;
 }
 
-/// The folders of a hierarchy that the process is in, from its own group up to where it is mounted. In a container the
-/// path may be a path of the host, of which only the last folder is there.
+/// Returns the folders of the process's group and of its ancestors, up to the mount point of the hierarchy. In a
+/// container, the path may be a path on the host, of which only the mount point exists.
 std::vector<fs::path> folders_of(const fs::path& mount, const std::string& group) {
   std::vector<fs::path> folders;
   for (fs::path path = mount / fs::path{group}.relative_path();; path = path.parent_path()) {
@@ -36,7 +36,7 @@ std::vector<fs::path> folders_of(const fs::path& mount, const std::string& group
   }
 }
 
-/// Folders of the groups that limit `controller` ("cpu", "memory"), of both versions.
+/// Returns the folders of the groups that limit `controller` ("cpu", "memory"), in both versions.
 std::vector<fs::path> groups_of(const fs::path& root, std::string_view controller) {
   std::vector<fs::path> folders;
   const auto add = [&](const std::string& mount, const std::string& group) {
@@ -63,7 +63,7 @@ std::vector<fs::path> groups_of(const fs::path& root, std::string_view controlle
   return folders;
 }
 
-/// The least of what the groups' files say.
+/// Returns the lowest limit of all groups, or nullopt if none has a limit.
 template <class Value>
 std::optional<Value> least_of(const std::vector<fs::path>& folders,
                               const std::function<std::optional<Value>(const fs::path&)>& limit_in) {
@@ -106,7 +106,7 @@ std::optional<std::int64_t> machine_memory(const fs::path& root) {
   return std::nullopt;
 }
 
-/// The kernel wants a set as long as its own: the first length that it takes.
+/// Returns the CPUs that this thread may use. The kernel rejects sets shorter than its own, so longer ones are tried.
 std::vector<int> allowed_cpus() {
   for (int count = CPU_SETSIZE; count <= kMaxCpus; count *= 2) {
     cpu_set_t* const set = CPU_ALLOC(count);

@@ -10,7 +10,7 @@
 namespace tbench::process {
 namespace {
 
-/// Only system calls are made here: after a vfork() nothing else is allowed.
+/// Makes system calls only, since nothing else is allowed after vfork().
 int link_and_rename(const char* file, const char* name, const char* target) {
   if (::linkat(AT_FDCWD, file, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0) return errno;
   if (::rename(name, target) == 0) return 0;
@@ -19,7 +19,7 @@ int link_and_rename(const char* file, const char* name, const char* target) {
   return error;
 }
 
-/// Keeps signals from this thread and its children while it lives.
+/// Blocks signals for this thread and its children as long as it exists.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -43,17 +43,18 @@ int link_over(const std::string& file, const std::string& name, const std::strin
   const char* const to = target.c_str();
   const BlockedSignals blocked;
   volatile int error = ECHILD;
-  // It shares our memory, and we wait for it: as cheap for a large process as for a small one.
+  // The child shares this process's memory, and the parent waits for it. This is as cheap for a large process as for a
+  // small one.
   const pid_t pid = ::vfork();
   if (pid == 0) {
-    ::setsid();  // what kills a whole group does not reach it
+    ::setsid();  // so that a signal to the whole group does not reach the child
     error = link_and_rename(from, by, to);
     ::_exit(error);
   }
-  if (pid < 0) return link_and_rename(from, by, to);  // no process is to be had
+  if (pid < 0) return link_and_rename(from, by, to);  // no process can be created
   int status{};
   while (::waitpid(pid, &status, 0) < 0) {
-    if (errno != EINTR) return error;  // nobody keeps its status where SIGCHLD is ignored
+    if (errno != EINTR) return error;  // the status is lost if SIGCHLD is ignored
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }

@@ -1,5 +1,5 @@
-// Frames, and both ends of the pipes that they go through: the worker's (message_channel.hpp) and its parent's
-// (worker_connection.hpp).
+// Frames, and both ends of the pipes that carry them: the end of the worker (message_channel.hpp) and the end of its
+// parent (worker_connection.hpp).
 #include "tbench/process/message_channel.hpp"
 
 #include <fmt/format.h>
@@ -22,12 +22,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kHeaderBytes = 1 + kLengthBytes;
-constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // a pipe holds no more at a time
+constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // the capacity of a pipe
 constexpr unsigned kBitsPerByte = 8;
 constexpr std::size_t kStderrTailBytes = std::size_t{4} << 10;
 constexpr Seconds kExitPollInterval{0.01};
 constexpr Seconds kMemoryInterval{0.1};
-// Enough for what two pipes hold, and an end where a process that the worker left behind keeps writing.
+// Enough reads to empty two pipes. The limit ends the loop if a process that the worker left behind keeps writing.
 constexpr int kDrainReads = 64;
 
 Seconds since(Clock::time_point start) { return {std::chrono::duration<double>(Clock::now() - start).count()}; }
@@ -133,7 +133,7 @@ std::optional<WorkerConnection::Event> WorkerConnection::poll_event(Seconds wait
   UniqueDescriptor& messages = process_.streams().messages;
   if (messages) {
     const Seconds left{std::max(0.0, silence_limit.value - silence().value)};
-    // A worker that has ended may have left its end of the pipe to a process of its own: then no end of file comes.
+    // A worker that has ended may have left its end of the pipe to one of its processes. Then no end of file comes.
     if (!pump(std::min(wait, left)) && process_.has_ended()) {
       drain();
       messages.reset();
@@ -167,7 +167,7 @@ std::string WorkerConnection::stderr_tail() const {
   return last == std::string::npos ? std::string{} : stderr_tail_.substr(0, last + 1);
 }
 
-/// Waits until a pipe is ready and moves bytes through all that are.
+/// Waits until a pipe is ready, and moves bytes through all pipes that are.
 /// @return  whether anything was read
 bool WorkerConnection::pump(Seconds wait) {
   const auto& [requests, messages, errors] = process_.streams();
@@ -183,7 +183,7 @@ bool WorkerConnection::pump(Seconds wait) {
   return has_messages || has_errors;
 }
 
-/// Reads what is left in the pipes of a worker that has ended.
+/// Reads the rest of the bytes in the pipes of a worker that has ended.
 void WorkerConnection::drain() {
   for (int i = 0; i < kDrainReads && pump({0.0}); ++i) {
   }
@@ -193,7 +193,7 @@ void WorkerConnection::write_requests() {
   UniqueDescriptor& requests = process_.streams().requests;
   const Transfer written = write_some(requests.get(), std::string_view{outgoing_}.substr(outgoing_done_));
   outgoing_done_ += written.bytes;
-  // A worker that reads no more has ended, or will be found silent.
+  // A worker that does not read any more has ended, or the silence limit will end it.
   if (written.state == Transfer::State::kEnd) requests.reset();
   if (!requests || outgoing_done_ == outgoing_.size()) {
     outgoing_.clear();

@@ -16,7 +16,7 @@
 namespace tbench::process {
 namespace {
 
-/// Processes that wrote to the folder end with this one, but not in the same instant.
+/// Removal is tried again, because processes that write to the folder may end a little later than this one.
 constexpr int kTries = 50;
 constexpr std::chrono::milliseconds kPause{20};
 
@@ -32,7 +32,8 @@ void remove(const std::string& path) {
   }
 }
 
-/// Waits for the end of the pipe. Holds nothing else of ours: whoever reads our output is not to wait for this process.
+/// Waits for the end of the pipe, then removes the path unless it was released. Keeps no other descriptor, so that
+/// readers of the parent's output do not wait for this process.
 [[noreturn]] void keep(int pipe, const std::string& path) {
   ::setsid();
   sigset_t all;

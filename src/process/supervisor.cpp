@@ -43,7 +43,7 @@ struct Supervisor::Child {
   bool is_poisoned{};
 };
 
-/// One request on its way to one outcome.
+/// The state of a request until it has its outcome.
 struct Supervisor::Exchange {
   std::string_view payload;
   const std::function<void(std::string_view)>& on_progress;
@@ -110,7 +110,7 @@ void Supervisor::prepare_child() {
   if (!standby_) standby_ = std::make_unique<Child>(options_);
 }
 
-/// Takes over the prepared child; null if there is none or it has ended.
+/// Returns the prepared child, or null if there is none or it has ended.
 std::unique_ptr<Supervisor::Child> Supervisor::take_standby() {
   std::unique_ptr<Child> standby = std::exchange(standby_, nullptr);
   try {
@@ -126,8 +126,8 @@ void Supervisor::begin_with(std::unique_ptr<Child> child) {
   child_->connection.send(MessageKind::kBegin, "");
 }
 
-/// Begins with a child, prepared or new, and waits for its hello. A prepared one may end at any moment: that is no
-/// failure, and a new one takes its place.
+/// Begins with a prepared or a new child, and waits for its hello. If a prepared child has ended meanwhile, a new one
+/// takes its place.
 /// @return  false if `stop` became true first
 bool Supervisor::start(const std::function<bool()>& stop) {
   std::unique_ptr<Child> standby = take_standby();
@@ -183,13 +183,13 @@ bool Supervisor::make_ready(Exchange& exchange) {
   return has_started;
 }
 
-/// Whether the child lives and has not said, since it answered, that it cannot go on.
+/// Returns whether the child can take another request: it runs, and has sent nothing but progress since its answer.
 bool Supervisor::child_is_fit() {
   try {
     while (!child_->is_poisoned) {
       const auto event = child_->connection.poll_event(kAtOnce, kForever);
       if (!event) return true;
-      // A result that nobody asked for would be taken for the answer to the next request.
+      // An unexpected result would be taken for the answer to the next request.
       if (event->kind != Event::Kind::kMessage || event->message.kind != MessageKind::kProgress) return false;
     }
   } catch (const ProtocolError&) {
@@ -268,9 +268,9 @@ Outcome Supervisor::conclude_closed(const Exchange& exchange) {
   return failed(kind, finish_child(options_.exit_grace, {}));
 }
 
-/// Ends the child and says what became of it.
-/// @param happened  why it is ended; empty if it ended by itself
-/// @return          a reason as Outcome::reason
+/// Ends the child and describes its end.
+/// @param happened  why the child is ended; empty if it ended by itself
+/// @return          text for Outcome::reason
 std::string Supervisor::finish_child(Seconds grace, std::string happened) {
   const std::unique_ptr<Child> child = std::exchange(child_, nullptr);
   const auto [end, was_killed] = child->connection.close(grace, options_.kill_limit);

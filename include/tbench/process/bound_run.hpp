@@ -1,4 +1,5 @@
-// A command that ends with us: run in a process group of its own, with the signals that ask us to stop passed on to it.
+// Runs a command that ends with this process. The command has a process group of its own, and gets the signals that ask
+// this process to stop.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +11,7 @@
 
 namespace tbench::process {
 
-/// Thrown if a signal asked us to stop while a command ran. The command has ended by then.
+/// Thrown if a signal asked this process to stop while a command ran. The command has ended by then.
 class Interrupted : public std::runtime_error {
  public:
   explicit Interrupted(int number);
@@ -20,12 +21,12 @@ class Interrupted : public std::runtime_error {
   int number_;
 };
 
-/// Runs a program and waits for it. It gets each SIGINT, SIGTERM and SIGHUP that we get, and SIGKILL when we die.
-/// Processes that it leaves running are killed, including those that left its group.
-/// @param words  program and arguments, at least the program; it is searched for on PATH
-/// @param grace  how long after a signal it may go on
-/// @return       the exit status; 128 + signal if one ended it; 127 if it cannot be started
-/// @throws       Interrupted  after a signal; std::system_error if no process can be made
+/// Runs a program and waits for it. The program gets each SIGINT, SIGTERM and SIGHUP that this process gets, and gets
+/// SIGKILL when this process dies. Processes that it leaves running are killed, including those that left its group.
+/// @param words  program and arguments, at least the program, which is searched for on PATH
+/// @param grace  how long the program may go on after a signal
+/// @return       the exit status; 128 + signal if a signal ended the program; 127 if it cannot be started
+/// @throws       Interrupted  after a signal; std::system_error if no process can be created
 [[nodiscard]] int run_bound(const std::vector<std::string>& words, CommandOutput output, Seconds grace = Seconds{10});
 
 }  // namespace tbench::process

@@ -1,4 +1,4 @@
-// A program run as a user runs it: found on PATH, its output where the caller wants it, waited for.
+// Runs a program as a user does: finds it on PATH, sends its output where the caller wants it, and waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 
 namespace tbench::process {
 
-/// Descriptors that a command's output goes to; the caller keeps them. Standard input is /dev/null.
+/// The descriptors for a command's output. The caller still owns them. Standard input is /dev/null.
 struct CommandOutput {
   int out{1};
   int err{2};
@@ -17,18 +17,19 @@ struct CommandOutput {
 class Command {
  public:
   /// Starts the program, which inherits the environment.
-  /// @param words  program and arguments, at least the program; it is searched for on PATH
-  /// @throws       std::system_error naming the program, if it cannot be started
+  /// @param words  program and arguments, at least the program, which is searched for on PATH
+  /// @throws       std::system_error  if the program cannot be started; the message names it
   explicit Command(const std::vector<std::string>& words, CommandOutput output = {});
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
   /// Kills a command that was not waited for.
   ~Command();
 
-  /// Sends a signal. A command that has ended but was not waited for does not notice.
+  /// Sends a signal to the command. This has no effect on a command that has ended but was not waited for.
   void signal(int number) const;
-  /// @return  the exit status; 128 + signal if one ended it
-  /// @throws  std::system_error  if it was waited for before
+  /// Waits until the command ends.
+  /// @return  the exit status; 128 + signal if a signal ended the command
+  /// @throws  std::system_error  if the command was waited for before
   [[nodiscard]] int wait();
 
  private:

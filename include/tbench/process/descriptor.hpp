@@ -1,4 +1,4 @@
-// Owners of file descriptors, and reads and writes that live through EINTR and a partner that is gone.
+// Owners of file descriptors, and reads and writes that handle EINTR and a closed other end.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace tbench::process {
 
-/// The one owner of a file descriptor. Closes it when destroyed; a failure of that is logged.
+/// The only owner of a file descriptor. Closes it when destroyed, and logs a failure to close it.
 class UniqueDescriptor {
  public:
   UniqueDescriptor() = default;
@@ -20,7 +20,7 @@ class UniqueDescriptor {
   }
   ~UniqueDescriptor() { reset(); }
 
-  /// The descriptor; negative (which poll() passes over) if there is none.
+  /// Returns the descriptor, or a negative number, which poll() ignores, if there is none.
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] explicit operator bool() const noexcept { return descriptor_ != kNone; }
   void reset() noexcept;
@@ -35,28 +35,28 @@ struct Pipe {
   UniqueDescriptor write_end;
 };
 
-/// A pipe whose ends are closed on exec and never get the numbers of stdin, stdout or stderr.
+/// Creates a pipe whose ends are closed on exec and never have the numbers of stdin, stdout or stderr.
 /// @throws  std::system_error
 [[nodiscard]] Pipe make_pipe();
 
 /// @throws  std::system_error
 void set_non_blocking(const UniqueDescriptor& descriptor);
-/// Keeps `descriptor` from programs that this process executes.
+/// Makes programs that this process executes not inherit `descriptor`.
 /// @throws  std::system_error
 void set_close_on_exec(const UniqueDescriptor& descriptor);
 
 struct Transfer {
-  /// `kEnd`: the other side has closed; no byte was moved. `kWouldBlock`: none could be moved now.
+  /// `kEnd`: the other side has closed, and no byte was moved. `kWouldBlock`: no byte could be moved now.
   enum class State { kMoved, kWouldBlock, kEnd } state{};
   std::size_t bytes{};
 };
 
-/// Reads what there is, at most `buffer.size()` bytes.
-/// @throws  std::system_error  for anything but an interruption, a block or the end
+/// Reads the bytes that are available, at most `buffer.size()`.
+/// @throws  std::system_error  for any error except EINTR and EAGAIN
 [[nodiscard]] Transfer read_some(int descriptor, std::span<char> buffer);
 
-/// Writes as much of `bytes` as fits. A reader that is gone is `kEnd`: SIGPIPE is kept from the process.
-/// @throws  std::system_error  for anything but an interruption, a block or the end
+/// Writes as much of `bytes` as fits. If the reader is gone, returns `kEnd` and does not raise SIGPIPE.
+/// @throws  std::system_error  for any error except EINTR, EAGAIN and EPIPE
 [[nodiscard]] Transfer write_some(int descriptor, std::string_view bytes);
 
 }  // namespace tbench::process

@@ -1,5 +1,5 @@
-// Messages between the supervisor and its worker: frames of a kind byte, eight bytes of length (little-endian) and a
-// payload, over pipes. What a payload says is the caller's business.
+// Messages between the supervisor and its worker, over pipes. A frame has one byte for the kind, eight bytes for the
+// length (little-endian), and the payload. Only the caller interprets payloads.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tbench::process {
 
-/// kBegin: the worker is needed now. kRefused: instead of the hello, what the user asked for that makes no sense on
-/// this machine.
+/// The kinds of messages. kBegin tells the worker that it is needed now. The worker sends kRefused instead of kHello if
+/// the user's request makes no sense on this machine.
 enum class MessageKind : char {
   kBegin = 'B',
   kHello = 'H',
@@ -36,19 +36,19 @@ class ProtocolError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bytes of the longest payload that is read, unless both sides have agreed on another one: many times a case's record.
+/// The default of the largest payload that is read, in bytes. A case's record is many times smaller.
 inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 20;
 
 [[nodiscard]] std::string encode_frame(MessageKind kind, std::string_view payload);
 
-/// Puts messages together from pieces of a byte stream.
+/// Assembles messages from the pieces of a byte stream.
 class FrameDecoder {
  public:
   explicit FrameDecoder(std::uint64_t max_payload_bytes = kMaxPayloadBytes) : max_payload_bytes_{max_payload_bytes} {}
 
   void feed(std::string_view bytes) { buffer_ += bytes; }
   /// Returns the next whole message, or nullopt if more bytes are needed.
-  /// @throws  ProtocolError  if the bytes are no frame: an unknown kind, or a payload that is too long
+  /// @throws  ProtocolError  if the bytes are not a frame: for an unknown kind, or a payload that is too long
   [[nodiscard]] std::optional<Message> next();
 
  private:
@@ -59,13 +59,13 @@ class FrameDecoder {
 /// The worker's end of the two pipes.
 class WorkerChannel {
  public:
-  /// Takes over both descriptors (`--tb_worker=R,W`), and keeps them from programs that the worker executes.
+  /// Takes over both descriptors (`--tb_worker=R,W`). Programs that the worker executes do not inherit them.
   /// @throws  std::system_error  if one of them is not open
   WorkerChannel(int read_descriptor, int write_descriptor);
 
-  /// Waits until the worker is needed: before that it touches no device. Returns false if the parent has closed
+  /// Waits until the worker is needed. Before that, it must not use a device. Returns false if the parent has closed
   /// the pipe or is gone.
-  /// @throws  ProtocolError  for another message
+  /// @throws  ProtocolError  for a message that is not kBegin
   [[nodiscard]] bool wait_for_begin();
   /// Waits for the next request. Returns nullopt if the parent has closed the pipe or is gone.
   /// @throws  ProtocolError

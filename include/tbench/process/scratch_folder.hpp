@@ -1,4 +1,4 @@
-// Files and folders that are gone when their process is, however that ends.
+// Files and folders that are removed at the end of their process, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -9,19 +9,20 @@
 
 namespace tbench::process {
 
-/// Removes a file, or a folder with all that is in it, at its own end or at the end of the process, whichever comes
-/// first: a process of its own waits for either.
+/// Removes a file, or a folder with its content, when this object is destroyed or when the process ends. A process of
+/// its own waits for the first of the two.
 class Cleaner {
  public:
-  /// @param path  need not be there, now or at the end
-  /// @throws      std::system_error  if no process can be made
+  /// Starts the process that waits.
+  /// @param path  need not exist, now or at the end
+  /// @throws      std::system_error  if no process can be created
   explicit Cleaner(const std::string& path);
   Cleaner(const Cleaner&) = delete;
   Cleaner& operator=(const Cleaner&) = delete;
-  /// When it returns, the path is gone.
+  /// Removes the path before it returns.
   ~Cleaner();
 
-  /// Leaves the path as it is: it belongs to somebody else.
+  /// Leaves the path as it is, because somebody else owns it now.
   void release();
 
  private:
@@ -29,11 +30,12 @@ class Cleaner {
   pid_t keeper_{};
 };
 
-/// A folder in the system's folder of temporary files, under a name that nobody can foresee.
+/// A folder in the system's folder of temporary files, with an unpredictable name.
 class ScratchFolder {
  public:
-  /// @param name  begins the folder's
-  /// @throws      std::system_error  if folder or process cannot be made
+  /// Creates the folder.
+  /// @param name  beginning of the folder's name
+  /// @throws      std::system_error  if the folder or the process that removes it cannot be created
   explicit ScratchFolder(const std::string& name);
 
   [[nodiscard]] const std::string& path() const { return path_; }
