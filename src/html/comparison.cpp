@@ -1,4 +1,4 @@
-// The comparisons of a page with several files, as its scripts read them.
+// The comparisons of a page with several files, in the form that its scripts read.
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -85,7 +85,7 @@ std::vector<FileComparison> compare_with_first(std::span<const results::NamedRes
     FileComparison& against = comparisons.emplace_back(FileComparison{.file = i, .comparison = {}, .refused = {}});
     try {
       against.comparison = compare::compare(side_of_results(results.front()), side_of_results(results[i]), {});
-    } catch (const std::runtime_error& error) {  // the page has their numbers all the same
+    } catch (const std::runtime_error& error) {  // the page still shows the file's numbers
       against.refused = error.what();
     }
   }

@@ -1,4 +1,4 @@
-// Summarises one file against the first.
+// Summarises the comparison of a file with the first one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using results::Outcome;
 struct OutcomeText {
   Outcome outcome;
   Tone tone;
-  const char* one;  // of one case
+  const char* one;  // text for a single case
   const char* several;
   bool names_cases;
 };
@@ -62,7 +62,7 @@ std::string change_text(const CaseComparison& c, const render::ShortNames& names
   return text;
 }
 
-/// The largest change first, cases without a ratio before all.
+/// Returns the changes of the cases with the outcome, the largest first. Cases without a ratio precede all others.
 Texts changes_of(const compare::Comparison& comparison, Outcome outcome, const render::ShortNames& names) {
   std::vector<const CaseComparison*> cases;
   for (const CaseComparison& c : comparison.cases) {
@@ -87,7 +87,7 @@ void add_outcomes(std::vector<Sentence>& sentences, const compare::Comparison& c
   }
 }
 
-/// How sure the verdicts are.
+/// Adds sentences on the certainty of the verdicts.
 void add_certainty(std::vector<Sentence>& sentences, const compare::Comparison& comparison) {
   std::vector<std::size_t> replicates;
   for (const CaseComparison& c : comparison.cases) {
@@ -111,7 +111,7 @@ void add_means(std::vector<Sentence>& sentences, const compare::Comparison& comp
   sentences.push_back({sentence("on the whole it takes, by the geometric mean: " + join(texts, ", "))});
 }
 
-/// Cases that ran on one of two GPUs alone.
+/// Adds the cases that ran on only one of the two GPUs.
 void add_ran_on_one(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
                     const render::ShortNames& names_of) {
   for (const bool on_base : {true, false}) {
@@ -130,7 +130,7 @@ void add_ran_on_one(std::vector<Sentence>& sentences, const compare::Comparison&
   }
 }
 
-/// Tells the range between the fastest and the slowest case on the other GPU.
+/// Adds the range of the ratios, with the cases that are relatively fastest and slowest on the other GPU.
 void add_extremes(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
                   const render::ShortNames& names) {
   const CaseComparison* low = nullptr;
@@ -172,7 +172,7 @@ SummaryPart comparison_part(const FileComparison& against, std::span<const resul
     add_ran_on_one(part.sentences, comparison, names);
   }
   for (const std::string& warning : comparison.warnings) {
-    if (warning.ends_with("the run was interrupted")) continue;  // as the part of its file says
+    if (warning.ends_with("the run was interrupted")) continue;  // the part of the file says so already
     part.sentences.push_back({sentence(warning), Tone::kWarning});
   }
   return part;

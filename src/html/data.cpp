@@ -1,4 +1,4 @@
-// The data of the HTML page: smaller than the results files, since a page of 10,000 cases has to open at once.
+// The data of the HTML page. It is smaller than the results files, because a page of 10,000 cases has to open at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace tbench::html {
 namespace {
 
-constexpr std::size_t kMaxSamples = 400'000;  // of a page; 7 bytes each
+constexpr std::size_t kMaxSamples = 400'000;  // per page; a sample takes 7 bytes
 constexpr std::size_t kMinSamplesOfCase = 20;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
@@ -73,7 +73,7 @@ std::string gpu_text(const GpuFacts& gpu) {
   return text;
 }
 
-/// Median SM clocks of the cases, `1,980 MHz` or `1,755 to 1,980 MHz`; empty if no case has one.
+/// Returns the range of the cases' median SM clocks, `1,980 MHz` or `1,755 to 1,980 MHz`; empty if no case has one.
 std::string measured_clocks(std::span<const Record> records) {
   std::vector<double> clocks;
   for (const Record& record : records) {
@@ -195,7 +195,7 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
   return json;
 }
 
-/// The colour of every implementation, by name.
+/// Returns the colour slots of the implementations, by name.
 results::Json slots_of(std::span<const results::NamedResults> results) {
   std::set<std::string> names;
   for (const results::NamedResults& result : results) {
@@ -206,7 +206,7 @@ results::Json slots_of(std::span<const results::NamedResults> results) {
   return colour_slots(names);
 }
 
-/// The page's legend for the marks that its records have.
+/// Returns the page's legend for the marks that its records have.
 std::vector<std::string> legend_of(std::span<const results::NamedResults> results) {
   std::vector<const Record*> all;
   for (const results::NamedResults& result : results) {

@@ -14,8 +14,7 @@
 namespace tbench::html {
 namespace {
 
-/// JSON that an HTML parser passes over whatever is in it: `<`, `>` and `&`, which JSON has only inside of texts, as
-/// escapes.
+/// Escapes `<`, `>` and `&`, which JSON has only inside strings, so that an HTML parser finds no markup in it.
 std::string escape_json(std::string_view json) {
   std::string escaped;
   escaped.reserve(json.size());

@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kDigits = 5;
 
-/// A machine's runs, by when they began. They are written once and series refer to them: a page of thousands of series
-/// stays small.
+/// A machine's runs, in order of their start. They are written once, and series refer to them by index, so that a page
+/// of thousands of series stays small.
 class Machine {
  public:
   void add(const history::SeriesPoint& point) { index_.emplace(key_of(point), 0); }
@@ -53,7 +53,7 @@ class Machine {
   std::map<Key, std::size_t> index_;
 };
 
-/// The history's machines in the order in which series name them.
+/// The machines of a history, in the order in which they first appear in the series.
 class Machines {
  public:
   explicit Machines(std::span<const history::Series> all) {
@@ -108,7 +108,7 @@ void add_points(results::Json& json, const history::Series& series, const Machin
   }
 }
 
-/// Empty for a section that is no plot.
+/// Returns the markup of a section's charts; empty if it has none.
 std::string plots_html(const studies::StudySection& section) {
   const SectionFigures plots = section_figures(section);
   if (plots.figures.empty()) return "";

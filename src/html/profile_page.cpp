@@ -15,15 +15,15 @@ namespace {
 
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// The colour slots of the outermost parts, one after the other, and of bands; the first slot is for what is older than
-/// the step.
+/// The colour slots of the outermost parts, and of the bands after the first, in their order. The first band, memory
+/// that is older than the step, has slot 0.
 constexpr std::array<std::size_t, 8> kSlots{2, 1, 6, 7, 3, 4, 5, 9};
-/// How much of the colour a range, a class and a kernel have; texts stand on it.
+/// The share of its colour, in %, with which a range, a class and a kernel are drawn. It is low because of the names.
 constexpr std::array<int, 3> kShares{26, 50, 12};
 
 std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
 
-/// Each outermost part has a colour; the parts inside have shades of it.
+/// Returns the flame graph. Each outermost part has its own colour, and the parts inside have shades of this colour.
 FlameChart flame_of(const std::vector<TimePart>& parts) {
   double whole = 0;
   for (const TimePart& part : parts) whole += part.parent ? 0 : part.milliseconds;

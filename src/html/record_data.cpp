@@ -22,7 +22,7 @@ results::Json number(double value) { return page_number(rounded(value, kDigits))
 
 results::Json milliseconds(Seconds time) { return number(to_milliseconds(time)); }
 
-/// All operations of one class in one phase.
+/// The sum over all operations of one class in one phase.
 struct ClassSum {
   std::size_t phase{};
   std::size_t kernel_class{};
@@ -30,7 +30,7 @@ struct ClassSum {
   double operations{};
 };
 
-/// Bytes of an element of a precision's inputs and outputs.
+/// The bytes per element of the inputs and outputs in a precision.
 struct ElementBytes {
   std::int64_t input{};
   std::int64_t output{};
@@ -48,7 +48,7 @@ std::string text_of(const CaseId& id, std::string_view key) {
   return value == nullptr ? "" : *value;
 }
 
-/// Returns nullopt unless it is a number above 0 that a shape can have.
+/// Returns the value of `key`, or nullopt unless it is a positive number that a shape can have.
 std::optional<std::int64_t> extent_of(const CaseId& id, std::string_view key) {
   const std::optional<std::int64_t> value = parse_integer(text_of(id, key));
   constexpr std::int64_t kMax = 1 << 20;
@@ -71,7 +71,8 @@ std::optional<double> attention_bytes(const CaseId& id, const ElementBytes& elem
   const auto d_model = extent_of(id, "d_model");
   const auto length = extent_of(id, "seq_len");
   const auto pass = parse_enum<AttentionPass>(text_of(id, "pass"));
-  // No bound for both passes together: attention_min_bytes() counts what they hold at once, and they move more.
+  // There is no bound for both passes together: attention_min_bytes() counts the bytes that they hold at once, but they
+  // move more.
   if (!batch || !heads || !d_model || !length || !pass || pass == AttentionPass::kForwardBackward) return std::nullopt;
   constexpr double kMaxElements = 1e15;  // far beyond any memory
   if (static_cast<double>(*batch) * static_cast<double>(*d_model) * static_cast<double>(*length) > kMaxElements) {

@@ -52,8 +52,8 @@ struct Reason {
   Texts cases;
 };
 
-/// Why cases of one status have no time, the most frequent reason first. Cases without memory have a reason of their
-/// own each, in bytes, which says nothing here.
+/// Returns the reasons why cases of one status have no time, the most frequent one first. Cases that ran out of memory
+/// count as one reason, since their reasons differ only in the number of bytes.
 std::vector<Reason> reasons_of(std::span<const Record> records, Status status, const render::ShortNames& names) {
   std::vector<Reason> reasons;
   for (const Record& record : records) {

@@ -1,4 +1,4 @@
-// The opening of a page of results: sentences about its files that follow from rules.
+// The summary at the beginning of a page of results: sentences about its files that follow from rules.
 #pragma once
 
 #include <cstddef>
@@ -18,36 +18,37 @@ struct Sentence {
   Tone tone{Tone::kPlain};
 };
 
-/// The sentences about one file, or about one against the first.
+/// The sentences about one file, or about the comparison of a file with the first one.
 struct SummaryPart {
   std::string heading;
   std::vector<Sentence> sentences;
 };
 
-/// The part of a comparison, as page_summary says.
+/// Returns the part for a comparison, as page_summary() describes it.
 [[nodiscard]] SummaryPart comparison_part(const FileComparison& against,
                                           std::span<const results::NamedResults> results);
 
-/// A part per file, then a part per comparison. For a file: which GPU, how many cases, how they were measured; what
-/// could not run, by status and reason; and render::findings_of. For a comparison: a sentence for each verdict that
-/// there is, with the cases that changed the most, and how sure that is; between different GPUs how many times as long
-/// each family takes.
+/// Returns a part per file, then a part per comparison. The part of a file names the GPU, the number of cases and the
+/// settings of the measurement, then the cases without a time by status and reason, then render::findings_of(). The
+/// part of a comparison has a sentence for each verdict that occurs, with the cases that changed the most, and says how
+/// certain the verdicts are. Between different GPUs, it has the ratio of the times of each family instead.
 [[nodiscard]] std::vector<SummaryPart> page_summary(std::span<const results::NamedResults> results,
                                                     std::span<const FileComparison> comparisons);
 
-/// Pairs of heading and sentences, which are pairs of text and tone: an empty one, `good`, `warn`, `bad`.
+/// Returns the parts as pairs of a heading and its sentences. A sentence is a pair of a text and a tone: ``, `good`,
+/// `warn` or `bad`.
 [[nodiscard]] results::Json summary_json(std::span<const SummaryPart> parts);
 
-/// `1 case`, `2 cases`.
+/// Returns a count with its noun: `1 case`, `2 cases`.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
-/// Shortens what a program said, so that it does not fill the page: the table has all of it.
+/// Shortens a program's message, so that it does not fill the page. The table has the whole message.
 [[nodiscard]] std::string shortened(std::string_view text);
 
-/// Returns the text with a capital and a full stop.
+/// Returns the text as a sentence, with a capital letter and a full stop.
 [[nodiscard]] std::string sentence(std::string text);
 
-/// The first three, and how many there are besides.
+/// Returns the first three entries, and the number of the others.
 [[nodiscard]] std::string listed(std::span<const std::string> entries, std::string_view separator);
 
 }  // namespace tbench::html

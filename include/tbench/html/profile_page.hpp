@@ -1,4 +1,4 @@
-// The page of a profile: where a step's time on the GPU and its memory go, and the profile's tables.
+// The page of a profile: charts of a step's time on the GPU and of its memory, and the profile's tables.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@ namespace tbench::html {
 /// A part of a step's time on the GPU.
 struct TimePart {
   std::string name;
-  std::size_t level{};                  // 0: a range, 1: a class in it, 2: a kernel in that
+  std::size_t level{};                  // 0: a range, 1: a class in a range, 2: a kernel in a class
   std::optional<std::size_t> parent{};  // index of an earlier part
   double milliseconds{};                // per step, including the parts inside
-  double operations{};                  // likewise
+  double operations{};                  // per step, including the parts inside
 };
 
 /// The bytes that a range holds at each point of a step.
@@ -28,9 +28,9 @@ struct MemoryPart {
 
 struct MemoryPlot {
   std::int64_t step{};              // number of the step
-  std::vector<std::size_t> events;  // number of the allocator's event, one per point
-  std::vector<MemoryPart> parts;    // the lowest first
-  /// Names of phases, and the point at which each begins.
+  std::vector<std::size_t> events;  // number of the allocator's event at each point
+  std::vector<MemoryPart> parts;    // from the lowest to the highest in the plot
+  /// The names of the phases, and the point at which each phase begins.
   std::vector<std::pair<std::string, std::size_t>> phases;
 };
 
@@ -43,12 +43,12 @@ struct ProfilePage {
   std::string title;
   std::vector<std::string> notes;
   std::vector<TimePart> times;       // if empty, there is no flame graph
-  std::optional<MemoryPlot> memory;  // with two points at least
+  std::optional<MemoryPlot> memory;  // has at least two points
   std::vector<CaptionedTable> tables;
 };
 
-/// A flame graph of the times, the memory over the step, the tables; without scripts. Charts without a value above
-/// 0 are left out.
+/// Returns a page without scripts: a flame graph of the times, the memory over the step, and the tables. Leaves out a
+/// chart without a value above 0.
 [[nodiscard]] std::string profile_html(const ProfilePage& page);
 
 }  // namespace tbench::html

@@ -12,12 +12,12 @@
 namespace tbench::html {
 namespace {
 
-// Lengths in units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture. A unit is a pixel if the picture is kWidth pixels wide.
 constexpr double kWidth = 1180;
 constexpr double kHeight = 340;
 constexpr double kLeft = 70;
 constexpr double kRight = 10;
-constexpr double kTop = 22;  // the marks' names are above
+constexpr double kTop = 22;  // room for the names of the marks
 constexpr double kBottom = 40;
 constexpr double kLetter = 7.2;
 constexpr int kMaxSteps = 6;
@@ -47,7 +47,7 @@ void check(const AreaChart& chart) {
   }
 }
 
-/// Below and above of each band, at every point.
+/// Returns the levels between the bands at every point, from 0 to the sum of all bands.
 std::vector<std::vector<double>> stacked(const AreaChart& chart) {
   std::vector<std::vector<double>> levels{std::vector<double>(chart.points.size())};
   for (const AreaBand& band : chart.bands) {

@@ -11,10 +11,10 @@
 namespace tbench::html {
 namespace {
 
-// Lengths in units of a group's picture.
+// Lengths in the units of a group's picture.
 constexpr double kPlace = 24;     // minimum width of a bar with the gap to the next bar
 constexpr double kMaxBar = 30;    // maximum width of a bar
-constexpr double kOfPlace = 0.7;  // share of its room that a bar fills
+constexpr double kOfPlace = 0.7;  // share of its place that a bar fills
 constexpr double kLeast = 170;    // minimum width of all bars of a group
 constexpr double kLeft = 46;
 constexpr double kRight = 6;
@@ -31,7 +31,7 @@ struct Box {
   double height{};
 };
 
-/// Lines at 45 degrees over all of a box: rising ones for the first kind of hatch, falling ones for the next.
+/// Returns lines at 45 degrees over a whole box. Odd kinds of hatch have rising lines, even kinds have falling lines.
 std::string hatch_lines(const Box& box, std::size_t hatch) {
   constexpr double kApart = 6;
   const bool rises = hatch % 2 == 1;

@@ -1,5 +1,5 @@
-// Charts that need no script: SVG with the colours and fonts of page.css. One function for each kind, and the parts
-// that several kinds have.
+// Charts that need no script: SVG with the colours and fonts of page.css. There is one function for each kind of chart,
+// and a few for the parts that several kinds have.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tbench::html {
 
-// Lines over two axes, and below them a legend.
+// Line chart: lines over two axes, with a legend below.
 
 struct ChartPoint {
   double x{};
@@ -23,7 +23,7 @@ struct ChartSeries {
   std::string name;
   std::string colour;              // CSS: `var(--slot-1)`
   std::size_t shape{};             // index of its point shape; there are five shapes
-  std::vector<ChartPoint> points;  // in the order in which the line goes
+  std::vector<ChartPoint> points;  // in the order of the line
 };
 
 struct ChartTick {
@@ -35,22 +35,22 @@ struct LineChart {
   std::string title;
   std::string x;  // titles of the axes
   std::string y;
-  std::vector<ChartTick> ticks;  // of x, ascending; those without room for their label have none
+  std::vector<ChartTick> ticks;  // ticks of x, ascending; a label without room is left out
   std::vector<ChartSeries> series;
 };
 
-/// A `figure` with both axes logarithmic. Texts are escaped.
-/// @param chart  a series at least, with a point at least; all values are above 0
-/// @throws       std::invalid_argument  for another one
+/// Returns a `figure` with two logarithmic axes. Texts are escaped.
+/// @param chart  has at least one series with at least one point; all values are above 0
+/// @throws       std::invalid_argument  for any other chart
 [[nodiscard]] std::string line_chart(const LineChart& chart);
 
-// Bars in groups: a picture for each group, whose axis is its own, and below them a legend.
+// Bar chart: one picture with an axis of its own for each group of bars, and a legend below.
 
-/// Bars of the same place in each group.
+/// The bars at the same position in all groups.
 struct BarSeries {
   std::string name;
   std::string colour;   // CSS: `var(--slot-1)`
-  std::size_t hatch{};  // 0: a full bar; 1, 2, ...: an outline with lines, each number others
+  std::size_t hatch{};  // 0 for a filled bar; 1, 2, ... for an outline with the lines of this kind of hatch
 };
 
 struct Bar {
@@ -60,7 +60,7 @@ struct Bar {
 
 struct BarGroup {
   std::string name;
-  std::vector<Bar> bars;  // one a series
+  std::vector<Bar> bars;  // one per series
 };
 
 struct BarChart {
@@ -69,21 +69,21 @@ struct BarChart {
   std::vector<BarGroup> groups;
 };
 
-/// A `figure` as wide as the page, which says so where groups are several: every group's axis begins at 0 and ends at
-/// its longest bar: lengths compare within a group. Texts are escaped.
-/// @param chart  has a group at least; each has one bar a series, and a value that is above 0; none is below it
-/// @throws       std::invalid_argument  for another one
+/// Returns a `figure` as wide as the page. Each group's axis begins at 0 and ends at the group's longest bar, so that
+/// lengths are comparable only within a group. With several groups, the title says so. Texts are escaped.
+/// @param chart  has at least one group; each group has one bar per series, no value below 0 and a value above 0
+/// @throws       std::invalid_argument  for any other chart
 [[nodiscard]] std::string bar_chart(const BarChart& chart);
 
-// Areas one on the other: what a sum is made of while something goes on.
+// Area chart: stacked areas, the parts of a sum along an axis.
 
 struct AreaBand {
   std::string name;
   std::string colour;          // CSS
-  std::vector<double> values;  // one a point of the chart
+  std::vector<double> values;  // one per point of the chart
 };
 
-/// A line across all bands where something begins.
+/// A vertical line across all bands, such as the begin of a phase.
 struct AreaMark {
   std::string name;
   std::size_t point{};
@@ -93,23 +93,24 @@ struct AreaChart {
   std::string title;
   std::string x;  // titles of the axes
   std::string y;
-  std::vector<double> points;   // places on x, ascending
-  std::vector<AreaBand> bands;  // the lowest first
-  std::vector<AreaMark> marks;  // ascending; those without room for their name, behind or before, have none
+  std::vector<double> points;   // positions on x, ascending
+  std::vector<AreaBand> bands;  // from the lowest to the highest
+  std::vector<AreaMark> marks;  // ascending; a name without room is left out
 };
 
-/// A `figure` as wide as the page; both axes are linear, y begins at 0. Texts are escaped.
-/// @param chart  two points at least, a value of each band at each of them, finite and at least 0; a sum above 0
-/// @throws       std::invalid_argument  for another one
+/// Returns a `figure` as wide as the page, with two linear axes; y begins at 0. Texts are escaped.
+/// @param chart  has at least two points, and one value per band and point; values are finite and at least 0, and the
+///               sum at some point is above 0
+/// @throws       std::invalid_argument  for any other chart
 [[nodiscard]] std::string area_chart(const AreaChart& chart);
 
-// An icicle: what a whole is made of, from the top to the bottom.
+// Flame graph that grows downwards (icicle): a whole and its nested parts, from top to bottom.
 
 struct FlameBox {
   std::string name;
-  std::string said;                     // text of the tooltip after the name
+  std::string said;                     // text after the name in the tooltip
   std::optional<std::size_t> parent{};  // index of an earlier box; nullopt in the top row
-  double value{};                       // how wide it is, in the unit of all
+  double value{};                       // width, in the unit of all boxes
   std::string colour{};                 // CSS
 };
 
@@ -118,49 +119,51 @@ struct FlameChart {
   std::vector<FlameBox> boxes;
 };
 
-/// A `figure` as wide as the page. Boxes of one parent are side by side in their order and begin where the parent does;
-/// the top row is as wide as the picture. What is too narrow to be seen is not drawn, and names are cut to their box:
-/// of `attention.qkv` in `attention` there is `qkv`. Texts are escaped.
-/// @param chart  values are finite, above 0 in sum and at least 0; the boxes of one parent are at most the parent in
-///               sum
-/// @throws       std::invalid_argument  for another one, or a parent that is not before its box
+/// Returns a `figure` as wide as the page. The top row fills the width. The boxes of a parent are side by side in their
+/// order, and begin at the parent's left end. Boxes that are too narrow to be seen are not drawn. A name loses its
+/// parent's name (`attention.qkv` in `attention` becomes `qkv`) and is cut to its box. Texts are escaped.
+/// @param chart  values are finite and at least 0, and their sum is above 0; the boxes of a parent are together at most
+///               as wide as the parent
+/// @throws       std::invalid_argument  for any other chart, or if a parent does not precede its box
 [[nodiscard]] std::string flame_chart(const FlameChart& chart);
 
-// A waterfall: rows of bars that each begin where the one above ended, and sums from 0.
+// Waterfall chart: rows of bars. Each bar begins at the end of the bar above it, and sums begin at 0.
 
 struct WaterfallBar {
   std::string name;
   studies::StudyStep step{};        // not kNone
-  double value{};                   // its length; negative values extend to the left
+  double value{};                   // length of the bar; negative values extend to the left
   std::vector<std::string> labels;  // one per column, to the right of the bar
   std::string detail;               // text of the tooltip; may be empty
 };
 
 struct WaterfallChart {
   std::string title;
-  std::string x;  // title of the axis: the values' unit
+  std::string x;  // title of the axis: the unit of the values
   std::vector<WaterfallBar> bars;
-  std::string note;  // below; may be empty
+  std::string note;  // text below the chart; may be empty
 };
 
-/// A `figure`. Where rows do not add up to a sum, the next bar begins where the sum ends. Texts are escaped.
-/// @param chart  has a bar that is not 0; all are finite
-/// @throws       std::invalid_argument  for another one
+/// Returns a `figure`. If rows do not add up to a sum, the bar after the sum begins at the end of the sum. Texts are
+/// escaped.
+/// @param chart  has a bar that ends above 0; all values are finite
+/// @throws       std::invalid_argument  for any other chart
 [[nodiscard]] std::string waterfall_chart(const WaterfallChart& chart);
 
 // Parts that several kinds of charts have.
 
-/// @param anchor  start, middle or end: which part of the text is at `x`
-/// @param text    escaped here
+/// Returns a `text` element.
+/// @param anchor  start, middle or end: the part of the text that is at `x`
+/// @param text    text, which is escaped here
 [[nodiscard]] std::string text_at(double x, double y, std::string_view anchor, std::string_view text);
 
 [[nodiscard]] std::string grid_line(double x1, double y1, double x2, double y2);
 
-/// Returns steps from 0 up to `high` at most, in steps of 1, 2 or 5 times a power of ten: the finest that make `most`
-/// steps or fewer.
-/// @param high  above 0
+/// Returns the multiples, from 0 to at most `high`, of the smallest step that makes `most` steps or fewer. Steps are 1,
+/// 2 or 5 times a power of ten.
+/// @param high  finite and above 0
 /// @param most  at least 2
-/// @throws      std::invalid_argument  for others
+/// @throws      std::invalid_argument  for other values
 [[nodiscard]] std::vector<double> steps_from_zero(double high, int most);
 
 }  // namespace tbench::html

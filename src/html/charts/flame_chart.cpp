@@ -11,17 +11,17 @@
 namespace tbench::html {
 namespace {
 
-// Lengths in units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture. A unit is a pixel if the picture is kWidth pixels wide.
 constexpr double kWidth = 1180;
 constexpr double kRow = 22;
 constexpr double kBox = 21;
 constexpr double kLetter = 6.7;         // width of a letter in a name of height 11
 constexpr double kPadding = 8;          // padding of a name, both sides together
-constexpr double kLeast = 0.4;          // wide, to be drawn
+constexpr double kLeast = 0.4;          // minimum width of a box that is drawn
 constexpr std::size_t kMinLetters = 3;  // minimum length of a name that is shown
 constexpr double kRounding = 1e-6;
 
-/// Where a box is, in the values' unit and in rows.
+/// The position of a box: horizontally in the unit of the values, vertically in rows.
 struct Place {
   double left{};
   std::size_t depth{};
@@ -32,6 +32,7 @@ struct Place {
   throw std::invalid_argument{fmt::format("flame_chart: {} {}", box.name, problem)};
 }
 
+/// Returns the positions of the boxes.
 /// @param filled  set to the sum of the top row
 std::vector<Place> places_of(const std::vector<FlameBox>& boxes, double& filled) {
   std::vector<Place> places;
@@ -62,14 +63,15 @@ std::string cut(const std::string& name, double width) {
   return name.size() <= room ? name : name.substr(0, room - 1) + "…";
 }
 
-/// `qkv` of `attention.qkv` in `attention`.
+/// Returns the name of a box without its parent's name: `qkv` for `attention.qkv` in `attention`.
 std::string short_name(const std::vector<FlameBox>& boxes, const FlameBox& box) {
   if (!box.parent) return box.name;
   const std::string prefix = boxes[*box.parent].name + ".";
   return box.name.starts_with(prefix) ? box.name.substr(prefix.size()) : box.name;
 }
 
-/// @param written  its name, as far as there is room
+/// Draws a box.
+/// @param written  the part of its name for which there is room
 std::string box_of(const FlameBox& box, const std::string& written, const Place& place, double unit) {
   const double width = box.value * unit;
   if (width < kLeast) return "";

@@ -13,7 +13,7 @@
 namespace tbench::html {
 namespace {
 
-// Lengths in units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture. A unit is a pixel if the picture is kWidth pixels wide.
 constexpr double kWidth = 560;
 constexpr double kHeight = 300;
 constexpr double kLeft = 64;
@@ -23,7 +23,7 @@ constexpr double kBottom = 44;
 constexpr double kLetter = 7.2;  // width of the widest digit in a label of height 12
 constexpr double kLine = 15;     // height of a label with the gap to the next label
 
-/// Places on one axis.
+/// The positions of values on one axis.
 struct Scale {
   double low{};
   double high{};
@@ -34,13 +34,14 @@ struct Scale {
   }
 };
 
-/// A tenth of a decade beyond what there is, so that no point is on the frame.
+/// Returns a scale that extends beyond the values at both ends, by 5 % of their logarithmic range, but at least by a
+/// factor of 1.08. No point is then on the frame.
 Scale scale_of(double low, double high, double from, double to) {
   const double room = std::max(1.08, std::pow(high / low, 0.05));
   return {.low = low / room, .high = high * room, .from = from, .to = to};
 }
 
-/// 1, 2 and 5 of every decade; all digits where that is fewer than three.
+/// Returns 1, 2 and 5 of every decade, or all digits if these are fewer than three values.
 std::vector<double> round_values(double low, double high) {
   const auto values = [&](auto keeps) {
     std::vector<double> found;
@@ -85,7 +86,7 @@ std::string y_axis(const LineChart& chart, const Scale& y) {
                             (kTop + kHeight - kBottom) / 2, render::escape_markup(chart.y));
 }
 
-/// Circle, square, triangles, diamond.
+/// Returns the path of a point shape: circle, square, triangle, diamond or inverted triangle.
 std::string shape_at(std::size_t shape, double x, double y) {
   constexpr std::array kShapes{"m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "m-3.5 -3.5h7v7h-7z", "m0 -4.5l4.5 8h-9z",
                                "m0 -5l5 5l-5 5l-5 -5z", "m0 4.5l4.5 -8h-9z"};

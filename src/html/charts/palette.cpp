@@ -8,7 +8,7 @@
 namespace tbench::html {
 namespace {
 
-/// Separate ATen operations have the first slot in every family; the last slots are for operations between GPUs, and
+/// Separate ATen operations have the first slot in every family. The last slots are for operations between GPUs and for
 /// strategies.
 constexpr std::array<std::pair<std::string_view, std::size_t>, 30> kKnown{{
     {"eager", 0},
@@ -43,7 +43,7 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 30> kKnown{{
     {"sharded_optimizer", 6},
 }};
 
-/// Hashes equally on every machine, which std::hash does not guarantee.
+/// Returns a hash that is the same on every machine, unlike std::hash.
 std::size_t hash_of(std::string_view name) {
   std::size_t hash = 0;
   for (const char letter : name) hash = (31 * hash + static_cast<unsigned char>(letter)) % 65521;

@@ -10,14 +10,15 @@
 
 namespace tbench::html {
 
-/// `--slot-0` to `--slot-9` of page.css.
+/// The number of colours in page.css: `--slot-0` to `--slot-9`.
 inline constexpr std::size_t kColourSlots = 10;
 
 /// Returns the implementation of a case: its `impl`, otherwise its `method`; null if it has neither.
 [[nodiscard]] const std::string* implementation_of(const CaseId& id);
 
-/// Returns a slot per implementation. The implementations of this suite have the same slot on every page, and two that
-/// a family has both have different ones. Any other gets one by its name, and a free one while there are any.
+/// Returns a slot per implementation. The project's implementations have the same slot on every page, and different
+/// slots within a family. The slot of any other implementation follows from its name; a taken slot is replaced by the
+/// next free one, as long as there is one.
 [[nodiscard]] std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations);
 
 }  // namespace tbench::html

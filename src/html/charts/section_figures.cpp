@@ -28,14 +28,14 @@ struct Column {
   StudyKeys keys;
 };
 
-/// Whether the texts of a column tell rows apart, or what they are: marks do neither.
+/// Returns whether the texts of a column distinguish or describe its rows. Marks do neither.
 bool is_key(const render::Column& column) {
   return column.align == render::Align::kLeft && column.header != render::kMarksHeader;
 }
 
 bool has_bar(const StudyCell& cell) { return cell.value && *cell.value > 0; }
 
-/// The columns of each quantity, in their order.
+/// Returns the columns of each quantity, in their order.
 std::vector<std::pair<std::string, std::vector<Column>>> columns_of(const StudySection& section) {
   std::vector<std::pair<std::string, std::vector<Column>>> quantities;
   for (std::size_t i = 0; i < section.columns.size(); ++i) {
@@ -57,7 +57,7 @@ std::set<std::string> distinct(const std::vector<Column>& columns, std::string_v
   return found;
 }
 
-/// Implementations' where no key has several values.
+/// Returns the first key with several values, or the key of the implementation if there is none.
 std::string_view coloured_key(const std::vector<Column>& columns) {
   const auto found =
       std::ranges::find_if(kColouredKeys, [&](std::string_view key) { return distinct(columns, key).size() > 1; });
@@ -85,7 +85,7 @@ std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::
   return series;
 }
 
-/// The row's keys in words: the first, and the others.
+/// Returns the row's first key and its other keys as names.
 std::pair<std::string, std::string> names_of(const StudySection& section, const Row& row) {
   StudyKeys keys;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -100,7 +100,7 @@ std::pair<std::string, std::string> names_of(const StudySection& section, const 
 using studies::StudySection;
 using Row = std::vector<studies::StudyCell>;
 
-/// The row's case, in words; all of it where there is but one.
+/// Returns the name of the row's case. If the rows do not name their case, it is the caption's first sentence.
 std::string case_of(const StudySection& section, const Row& row) {
   StudyKeys keys;
   for (std::size_t i = 0; i < section.name_column; ++i) {
@@ -109,7 +109,7 @@ std::string case_of(const StudySection& section, const Row& row) {
   return keys.empty() ? section.caption.substr(0, section.caption.find(". ")) : joined(keys);
 }
 
-/// `ms` of `ms`, `%` of `% of step`.
+/// Returns the unit in a column's header: `ms` for `ms`, `%` for `% of step`.
 std::string unit_of(const render::Column& column) { return column.header.substr(0, column.header.find(' ')); }
 
 WaterfallBar bar_of(const StudySection& section, const Row& row, studies::StudyStep step) {
@@ -127,7 +127,7 @@ WaterfallBar bar_of(const StudySection& section, const Row& row, studies::StudyS
 }
 
 constexpr std::size_t kMaxBars = 12;
-constexpr std::size_t kMaxWaterfalls = 120;  // each a case: the whole of the study's grid, and as much again
+constexpr std::size_t kMaxWaterfalls = 120;  // one per case; about twice the cases of the study's grid
 
 template <class Chart>
 SectionFigures figures_of(const std::vector<Chart>& charts, std::string (*draw)(const Chart&), std::size_t most) {

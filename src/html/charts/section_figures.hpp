@@ -1,4 +1,4 @@
-// Which charts a section of a study gets, and what the headers of its tables say that their numbers are.
+// Selects and builds the charts of a study's section, and parses the headers of its tables.
 #pragma once
 
 #include <array>
@@ -13,49 +13,51 @@
 
 namespace tbench::html {
 
-// The charts of a section of a study, as markup: what its bars and waterfalls are made of, and which it gets.
+// The bars and waterfalls of a section, and its charts as markup.
 
-/// A chart for each quantity and each combination of the rows' keys but the first, whose values are the groups; a bar
-/// for each of the quantity's columns. An implementation has its colour on all pages; what else tells columns apart, an
-/// execution say, is a hatch. Labels are the table's own texts, marks and statuses too. Columns and groups that have no
-/// number, and quantities that follow from others, are left out.
+/// Returns a chart for each quantity and each combination of the rows' keys after the first. The values of the first
+/// key are the groups, and each column of the quantity is a bar. An implementation has the same colour on all pages.
+/// Other differences between columns, such as the execution, are a hatch. Labels are the texts of the table, including
+/// statuses. Leaves out columns and groups without a number, and derived quantities (see is_derived()).
 [[nodiscard]] std::vector<BarChart> study_bars(const studies::StudySection& section);
 
-/// Makes one chart for each case whose rows are steps, from nothing but those rows: lengths come from the first
-/// quantity, labels are the texts of all quantities, the note is the note of the last row. Cases without rows, since
-/// they failed or were not measured, are left out.
+/// Returns a chart for each case whose rows are steps. The lengths come from the first quantity, the labels are the
+/// texts of all quantities, and the note is the note of the last row. Leaves out cases without such rows, which failed
+/// or were not measured.
 [[nodiscard]] std::vector<WaterfallChart> study_waterfalls(const studies::StudySection& section);
 
 struct SectionFigures {
   std::vector<std::string> figures;
-  std::size_t left_out{};  // charts that there were besides
+  std::size_t left_out{};  // number of charts that were left out
 };
 
-/// Waterfalls where its rows are steps, bars where it has bars, otherwise lines where it has an axis of numbers.
+/// Returns the charts of a section: waterfalls if its rows are steps, bars if it has bars, otherwise lines if it has a
+/// numeric axis.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
 
 // Selects the tables of a study that are plotted: the tables with a numeric axis.
 
 struct StudyPlots {
   std::vector<LineChart> charts;
-  std::size_t left_out{};  // charts that there were besides
+  std::size_t left_out{};  // number of charts that were left out
 };
 
-/// A chart for each quantity of a section and each combination of the keys that would make too many lines. The axis is
-/// the first that there is of seq_len, ctx, bytes, for gpus and size (by its parameters), along the rows or over the
-/// columns, with two values at least. Quantities that others follow from (speed-ups, changes, fits) are none, and of
-/// more than three only the first one with a unit is shown. Nothing for a section without such an axis; no chart that
-/// has several rows for one point, as of a case's kernels.
+/// Returns a chart for each quantity of a section and each combination of the keys that would make too many lines.
+/// The axis is the first key with at least two values, along the rows or over the columns, among `seq_len`, `ctx`,
+/// `bytes`, `for gpus` and `size` (placed by its number of parameters). Derived quantities (speed-ups, changes, fits)
+/// have no chart. If there are more than three quantities, only the first one with a unit is shown. There is no chart
+/// for a section without such an axis, or with several rows for one point, such as the kernels of a case.
 [[nodiscard]] StudyPlots study_plots(const studies::StudySection& section);
 
 // The names that headers and captions of a study's tables give to their numbers.
 
-/// Keys whose values have a colour each: of a section the first that has several.
+/// The keys that can determine the colours. In a section, the first of them with several values does.
 inline constexpr std::array<std::string_view, 3> kColouredKeys{"impl", "op", "strategy"};
 
-using StudyKeys = std::vector<std::pair<std::string, std::string>>;  // and values
+using StudyKeys = std::vector<std::pair<std::string, std::string>>;  // keys and their values
 
-/// A column of numbers: `ctx:512 impl:flash forward ms` is of these keys, and its quantity is `forward ms`.
+/// The header of a column of numbers: `ctx:512 impl:flash forward ms` has the keys `ctx` and `impl`, and the quantity
+/// `forward ms`.
 struct StudyQuantity {
   StudyKeys keys;
   std::string name;
@@ -63,19 +65,19 @@ struct StudyQuantity {
 
 [[nodiscard]] StudyQuantity quantity_of(const std::string& header);
 
-/// Whether a quantity follows from others: a speed-up, a change, a fit, a deviation.
+/// Returns whether a quantity follows from others: a speed-up, a change, a fit, a deviation.
 [[nodiscard]] bool is_derived(const std::string& quantity);
 
-/// Returns the name that a caption gives to its numbers, where no header does: `Median ms` of `Model batch:4. Median ms
-/// by context; ...`.
+/// Returns the quantity that a caption names, for tables whose headers do not: `Median ms` for `Model batch:4. Median
+/// ms by context; ...`.
 [[nodiscard]] std::string quantity_of_caption(const std::string& caption);
 
-/// Empty for a key that there is not.
+/// Returns the value of `key`; empty if there is no such key.
 [[nodiscard]] std::string value_of(const StudyKeys& keys, std::string_view key);
 
-/// The values of `of` as a name, numbers after their key: `ctx 512 flash`.
+/// Joins the values of the keys `of` to a name, with numbers after their key: `ctx 512 flash`.
 [[nodiscard]] std::string joined(const StudyKeys& keys, const std::vector<std::string>& of);
-/// Joins the texts of all keys.
+/// Joins the values of all keys to a name in the same way.
 [[nodiscard]] std::string joined(const StudyKeys& keys);
 
 }  // namespace tbench::html

@@ -32,7 +32,7 @@ constexpr std::array<Axis, 5> kAxes{{{"seq_len", "seq_len (tokens)"},
                                      {"bytes", "bytes"},
                                      {"for gpus", "GPUs"},
                                      {"size", "size, by its parameters"}}};
-/// The keys that divide charts where they have too many lines, in this order.
+/// The keys by which a chart with too many lines is divided, in this order.
 constexpr std::array<std::string_view, 9> kDividing{"pass",   "precision", "gpus", "phase", "batch",
                                                     "causal", "d_model",   "ctx",  "size"};
 constexpr std::size_t kMaxLines = 6;
@@ -50,14 +50,14 @@ std::optional<double> place_of(std::string_view axis, const std::string& value) 
   return found == sizes.end() ? std::nullopt : std::optional{static_cast<double>(parameter_count(*found))};
 }
 
-/// A number of a section, with all that it is of.
+/// A number of a section, with its keys and its quantity.
 struct Value {
   StudyKeys keys;
   std::string quantity;
   double number{};
 };
 
-/// Row keys stand in left-aligned columns, numbers in the others.
+/// Returns the numbers of a section. Row keys stand in left-aligned columns, numbers in the others.
 std::vector<Value> values_of(const studies::StudySection& section) {
   std::vector<Value> values;
   for (const auto& row : section.rows) {
@@ -106,7 +106,7 @@ Texts quantities_of(const std::vector<Value>& values) {
   return {with_unit == names.end() ? names.front() : *with_unit};
 }
 
-/// Groups by a name, in the order in which they come.
+/// Groups values by a name, in the order in which the names first appear.
 template <class NameOf>
 std::vector<std::pair<std::string, std::vector<Value>>> grouped(const std::vector<Value>& values, NameOf name_of) {
   std::vector<std::pair<std::string, std::vector<Value>>> groups;
@@ -119,7 +119,7 @@ std::vector<std::pair<std::string, std::vector<Value>>> grouped(const std::vecto
   return groups;
 }
 
-/// The keys whose values differ, but for the axis: the keys of the lines, and the keys that have charts of their own.
+/// The keys whose values differ, without the axis: the keys that distinguish lines, and the keys that divide charts.
 struct Division {
   Texts lines;
   Texts charts;
@@ -145,7 +145,7 @@ Division division_of(const std::vector<Value>& values, std::string_view axis) {
   return division;
 }
 
-/// How far towards the colour of texts a variant is, as in assets/colours.js.
+/// Returns the share of the text colour in a variant's colour, as in assets/colours.js.
 double shade_of(std::size_t index, std::size_t count) {
   const auto number = static_cast<double>(count);
   return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);
@@ -194,7 +194,7 @@ class Colours {
   std::map<std::string, std::size_t> slots_;
 };
 
-/// The keys of a value that lines differ by.
+/// Returns the keys of a value that distinguish lines.
 StudyKeys keys_of(const Value& value, const Texts& lines) {
   StudyKeys keys;
   for (const auto& pair : value.keys) {
@@ -203,7 +203,7 @@ StudyKeys keys_of(const Value& value, const Texts& lines) {
   return keys;
 }
 
-/// Returns nullopt if a point has several values or no line has two points.
+/// Returns a chart of the values, or nullopt if a point has several values or no line has two points.
 std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_view axis, const Division& division,
                                   const Colours& colours) {
   LineChart chart;

@@ -18,21 +18,21 @@ namespace {
 
 using studies::StudyStep;
 
-// Lengths in units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture. A unit is a pixel if the picture is kWidth pixels wide.
 constexpr double kWidth = 590;
 constexpr double kLeft = 176;    // left edge of the bars; the names are to its left
 constexpr double kLetter = 6.9;  // width of a letter in a label
-constexpr double kApart = 14;    // columns of labels
+constexpr double kApart = 14;    // gap before a column of labels
 constexpr double kRow = 30;
 constexpr double kBar = 18;
 constexpr double kTop = 6;
 constexpr double kBottom = 38;
 constexpr double kLine = 14.5;           // height of a line in a name of two lines
-constexpr std::size_t kMaxLetters = 26;  // of a line of a name
-constexpr double kThin = 1;              // of a bar that is too short to be seen
+constexpr std::size_t kMaxLetters = 26;  // largest length of a line in a name
+constexpr double kThin = 1;              // drawn width of a bar that is too short to be seen
 constexpr int kMaxSteps = 6;
 
-/// A class of page.css, and what its bars are.
+/// A class of page.css, and the meaning of its bars.
 struct Kind {
   std::string_view name;
   std::string_view meaning;
@@ -72,7 +72,7 @@ std::string_view kind_of(const WaterfallBar& bar) {
   throw std::invalid_argument{"waterfall_chart: " + bar.name + " is no step"};
 }
 
-/// Writes a label in two lines where it is long; what does not fit into them is cut.
+/// Breaks a long name into two lines, and cuts the rest.
 std::vector<std::string> lines_of(const std::string& name) {
   std::vector<std::string> lines{""};
   for (const std::string& word : split(name, ' ')) {
@@ -91,7 +91,7 @@ std::vector<std::string> lines_of(const std::string& name) {
 }
 
 std::string name_at(double middle, const std::string& name) {
-  constexpr double kDown = 4;  // of a letter's middle from its base
+  constexpr double kDown = 4;  // distance from a letter's base to its middle
   const std::vector<std::string> lines = lines_of(name);
   std::string texts;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -101,7 +101,7 @@ std::string name_at(double middle, const std::string& name) {
   return texts;
 }
 
-/// How wide each column of labels is, with what parts it from what is before it.
+/// Returns the width of each column of labels, including the gap before it.
 std::vector<double> label_widths(const std::vector<WaterfallBar>& bars) {
   std::vector<double> widths;
   for (const WaterfallBar& bar : bars) {
@@ -113,7 +113,7 @@ std::vector<double> label_widths(const std::vector<WaterfallBar>& bars) {
   return widths;
 }
 
-/// Places along the axis.
+/// The positions of values on the axis.
 struct Scale {
   double low{};
   double high{};
@@ -121,7 +121,8 @@ struct Scale {
   [[nodiscard]] double operator()(double value) const { return kLeft + width * (value - low) / (high - low); }
 };
 
-/// @param labels  how wide all columns of them are
+/// Returns the scale on which all bars fit.
+/// @param labels  the width of all columns of labels together
 Scale scale_of(const std::vector<Span>& spans, double labels) {
   Scale scale{.low = 0, .high = 0, .width = kWidth - kLeft - labels};
   for (const Span& span : spans) {
@@ -159,7 +160,7 @@ std::string row_of(const WaterfallBar& bar, const Span& span, const Scale& x, co
   return row;
 }
 
-/// The legend of the kinds that there are.
+/// Returns the legend of the kinds of bars that occur.
 std::string legend_of(const std::vector<WaterfallBar>& bars) {
   std::string entries = "<ul class=\"legend\">\n";
   for (const Kind& kind : kKinds) {
