@@ -16,20 +16,21 @@
 namespace tbench::compare {
 namespace {
 
-// Thresholds below which a change does not matter: hosts, drivers and temperature move steps of this length that much.
+// Thresholds below which a change does not matter, since hosts, drivers and temperature cause such changes. They depend
+// on the family and on the time.
 constexpr double kModelThreshold = 0.02;
 constexpr double kLongThreshold = 0.03;
 constexpr double kShortThreshold = 0.05;
 constexpr Seconds kShort{100e-6};
 
-// Memory repeats exactly, but the allocator rounds: smaller differences are not changes.
+// Memory repeats exactly, but the allocator rounds. Smaller differences are not changes.
 constexpr std::int64_t kMinMemoryBytes = 1 << 20;
 constexpr double kMinMemoryChange = 0.005;
-// A case that became faster may take this much more.
+// A case that became faster may need this much more memory.
 constexpr std::int64_t kPaidMemoryBytes = 64 << 20;
 constexpr double kPaidMemoryChange = 0.02;
 
-/// The part of the time's change that must appear in another measure of the step too.
+/// The part of the time's change that must also appear in another measure of the step.
 constexpr double kMinSharedPart = 0.5;
 
 using Values = std::vector<double>;
@@ -62,7 +63,7 @@ std::optional<stats::DispersionPrior> prior_of(const std::string& key, const Com
   return found->second;
 }
 
-/// Nothing where the dispersion is so large that a bound is not finite.
+/// Returns the interval of the ratio, or nullopt if the dispersion is so large that a bound is not finite.
 std::optional<stats::Interval> ratios(stats::Interval logarithms) {
   const stats::Interval interval{.low = std::exp(logarithms.low), .high = std::exp(logarithms.high)};
   return std::isfinite(interval.low) && std::isfinite(interval.high) ? std::optional{interval} : std::nullopt;
@@ -112,13 +113,13 @@ Outcome time_outcome(const CaseComparison& c, std::optional<double> adjusted_p, 
   return test.interval.low > -limit && test.interval.high < limit ? Outcome::kSame : Outcome::kUndecided;
 }
 
-/// REGRESSED, IMPROVED or SAME; nothing where a side's memory is unknown.
+/// Returns REGRESSED, IMPROVED or SAME, or nullopt if the memory of a side is unknown.
 std::optional<Outcome> memory_outcome(const CaseComparison& c) {
   const std::optional<Peaks> peaks = comparable_peaks(c);
   return peaks ? std::optional{compare::memory_outcome(peaks->base, peaks->next)} : std::nullopt;
 }
 
-/// WRONG or ERROR where `ok` became a failure or out of memory, IMPROVED for the reverse; otherwise absent.
+/// Returns WRONG or ERROR if an `ok` case now fails or runs out of memory, IMPROVED for the reverse, otherwise nullopt.
 std::optional<Outcome> status_outcome(const CaseComparison& c) {
   if (c.base.status == Status::kOk && c.next.status == Status::kIncorrect) return Outcome::kWrong;
   if (c.base.status == Status::kOk && is_bad(c.next.status)) return Outcome::kError;
@@ -141,7 +142,7 @@ Outcome combined(Outcome time, std::optional<Outcome> memory, const CaseComparis
   return memory == Outcome::kImproved && is_open ? Outcome::kImproved : time;
 }
 
-/// Returns with how many replicates per side the interval would lie on one side of the threshold.
+/// Returns the number of replicates per side with which the interval would lie on one side of the threshold.
 std::optional<std::int64_t> replicates_to_decide(const CaseComparison& c) {
   if (c.outcome != Outcome::kUndecided) return std::nullopt;
   if (!is_tested(c)) return static_cast<std::int64_t>(kMinReplicates);

@@ -22,7 +22,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Sorts cases without a value last.
+/// The sort key of cases without a value, which come last.
 constexpr double kLast = std::numeric_limits<double>::infinity();
 
 struct Matches {
@@ -115,7 +115,7 @@ std::vector<FamilyMean> family_means(const std::vector<CaseComparison>& cases) {
   return means;
 }
 
-/// The first and the last start of a side's files; absent where none tells.
+/// Returns the first and the last start of a side's files, or nullopt if no file has one.
 std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonSide& side) {
   std::optional<std::pair<std::int64_t, std::int64_t>> starts;
   const auto add = [&](const std::string& date) {
@@ -131,7 +131,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonS
   return starts;
 }
 
-/// Whether all of one side was measured before the other began. False where nobody tells.
+/// Returns whether one side was started completely before the other one. Returns false if this is not known.
 bool one_after_the_other(const ComparisonSide& base, const ComparisonSide& next) {
   const auto of_base = starts_of(base);
   const auto of_next = starts_of(next);
@@ -156,8 +156,8 @@ SideFacts facts(const ComparisonSide& side) {
   return facts;
 }
 
-/// How the sides are apart, as far as spreads are known of that: of a GPU whose UUID a side does not tell it is taken
-/// for the same.
+/// Returns whether the sides are processes on one GPU or two GPUs of one model, or nullopt without GPUs. If a side does
+/// not name its UUIDs, they are taken for the same GPU.
 std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& next) {
   const auto is_of_gpu = [](const Environment& environment) { return environment.gpu.has_value(); };
   for (const ComparisonSide* const side : {&base, &next}) {
@@ -169,14 +169,14 @@ std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& 
   return is_known && in_base != in_next ? Apart::kMachines : Apart::kProcesses;
 }
 
-/// `H100` of `NVIDIA H100 80GB HBM3`.
+/// Returns the model's short name: `H100` for `NVIDIA H100 80GB HBM3`.
 std::string short_model(const std::string& name) {
   constexpr std::string_view kMaker = "NVIDIA ";
   const std::string model = name.starts_with(kMaker) ? name.substr(kMaker.size()) : name;
   return model.substr(0, model.find(' '));
 }
 
-/// Says which GPU models the spreads come from, where a case was tested by them on another model.
+/// Returns a warning with the GPU models that the spreads come from, if they served to test a case on another model.
 std::optional<std::string> foreign_spreads(const ComparisonSide& base, const ComparisonSide& next,
                                            const std::vector<CaseComparison>& cases, const KnownSpreads& spreads) {
   const auto is_foreign = [&](const Environment& environment) {
@@ -217,7 +217,8 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
   cases.reserve(matches.pairs.size());
   if (!comparison.cross) comparison.apart = apart_of(base, next);
   for (const auto& [in_base, in_next] : matches.pairs) {
-    // Between GPU models several processes tell an interval; of one each it is what two machines of a model differ by.
+    // Between GPU models, several processes give an interval. With few processes, the known spread between two machines
+    // of a model gives it.
     const bool are_few = std::min(in_base->replicates.size(), in_next->replicates.size()) < kMinReplicates;
     const std::optional<Apart> of_models = are_few ? std::optional{Apart::kMachines} : std::nullopt;
     cases.push_back(measure_change(*in_base, *in_next, options, comparison.cross ? of_models : comparison.apart));

@@ -13,7 +13,7 @@
 namespace tbench::compare {
 namespace {
 
-/// The words of a loop over so many numbers, which all have the same number of digits: `1 2 3`, `$(seq -w 12)`.
+/// Returns the words of a shell loop from 1 to `count`, all with the same number of digits: `1 2 3`, `$(seq -w 12)`.
 std::string numbers_to(std::int64_t count) {
   constexpr std::int64_t kSpelledOut = 9;
   if (count > kSpelledOut) return fmt::format("$(seq -w {})", count);
@@ -22,8 +22,8 @@ std::string numbers_to(std::int64_t count) {
   return numbers;
 }
 
-/// The flag that selects plain benchmarks, a blank before it: those with these names, whatever the library appends to
-/// them. Nothing for none, and for more than are named.
+/// Returns the flag that selects the plain benchmarks with these names and any suffix of the library, preceded by a
+/// blank. Returns an empty string for no names, and for more than results::kMaxNamed.
 std::string plain_filter(std::span<const std::string> names) {
   if (names.empty() || names.size() > results::kMaxNamed) return "";
   std::set<std::string> benchmarks;
@@ -33,15 +33,15 @@ std::string plain_filter(std::span<const std::string> names) {
   return " --benchmark_filter=" + results::quoted(fmt::format("^{}(/|$)", any));
 }
 
-/// A program of plain Google Benchmark JSON with its filter, in a folder of its own where one is given.
+/// Returns the command of a program that writes plain Google Benchmark JSON, with its filter.
 std::string plain_program(const results::RunFlags& run, std::span<const std::string> names) {
   const std::string program = run.program->empty() ? "./BENCHMARK" : results::command_line({&*run.program, 1});
   return program + plain_filter(names);
 }
 
-/// The command of one measurement.
-/// @param folder     of the side's build
-/// @param is_shared  whether both sides call their programs by one name
+/// Returns the command of one measurement.
+/// @param folder     folder of the side's build
+/// @param is_shared  whether the programs of both sides have the same name
 std::string measure(const results::RunFlags& run, const char* folder, std::span<const std::string> names,
                     const std::string& out, bool is_shared) {
   if (!run.program) {

@@ -1,5 +1,5 @@
-// Commands that measure what a comparison lacks, with the programs that the files came from. BASE and NEW in them are
-// the folders of the two builds, which results do not tell.
+// Commands for the measurements that a comparison lacks, with the programs that wrote its files. In the commands, BASE
+// and NEW stand for the folders of the two builds, which results files do not have.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tbench::compare {
 
-/// Find +3 % in a model step nine times in ten where processes differ by 0.6 %.
+/// With this many replicates per side, +3 % in a model step is found nine times in ten if processes differ by 0.6 %.
 inline constexpr std::int64_t kUsualReplicates = 5;
 
 inline constexpr std::string_view kOneAfterTheOther =
@@ -20,23 +20,25 @@ inline constexpr std::string_view kOneAfterTheOther =
 
 inline constexpr const char* kNewProgram = "NEW/transformer_bench";
 
-/// Measures these cases with both programs in turns, so many times, and compares them. A program of plain Google
-/// Benchmark JSON is called as the file says it was, in BASE and NEW where both sides say the same.
-/// @param names  empty: all
+/// Returns the command that runs these cases alternately with both programs and compares the results. If the files are
+/// plain Google Benchmark JSON, a program is called as its file says, in BASE and NEW if both sides have the same one.
+/// @param names       names of the cases; empty for all
+/// @param replicates  number of runs per side
 [[nodiscard]] std::string measure_in_turns(const results::RunFlags& base, const results::RunFlags& next,
                                            std::span<const std::string> names, std::int64_t replicates);
 
-/// The flags of `base` for the program of `next`: the cases of the base with both.
+/// Returns the flags of `base` for the program of `next`, so that both sides run the cases of the base.
 [[nodiscard]] results::RunFlags flags_of_base(const results::RunFlags& base, const results::RunFlags& next);
 
-/// Runs cases of the new side that failed, each in a process of its own where its program can do that.
+/// Returns the command that runs failed cases of the new side, each in a process of its own if its program can do that.
 [[nodiscard]] std::string run_again(const results::RunFlags& next, std::span<const std::string> names);
 
-/// How many replicates a side decide all UNDECIDED cases that kMaxReplicates decide; 0: there are none.
+/// Returns the number of replicates per side that decides all UNDECIDED cases for which kMaxReplicates are enough; 0 if
+/// there are none.
 [[nodiscard]] std::int64_t replicates_to_decide(const Comparison& comparison);
 
-/// Measures the cases that are UNDECIDED or LIKELY_SLOWER or _FASTER often enough; three times where each side has one
-/// process.
+/// Returns the command that measures the UNDECIDED, LIKELY_SLOWER and LIKELY_FASTER cases often enough to decide them.
+/// These are at least kMinReplicates replicates per side if no case was tested before, otherwise kUsualReplicates.
 [[nodiscard]] std::string decide_what_is_open(const Comparison& comparison);
 
 }  // namespace tbench::compare

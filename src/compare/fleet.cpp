@@ -63,12 +63,12 @@ Measured measured(std::span<const NamedResults> files) {
   return all;
 }
 
-/// Whether GPUs that differ in the fact are incomparable; differences in other facts are told to the reader.
+/// Returns whether GPUs that differ in the fact are not comparable. Differences in other facts are only reported.
 bool is_other_kind(const std::string& fact) {
   return fact == "GPU" || fact == "SMs" || fact == "MIG" || fact == "clock policy";
 }
 
-/// `GPU: NVIDIA H100 in 'a.json', NVIDIA H200 in 'b.json' and 2 more`, for every fact that is not the same in all.
+/// Returns `GPU: NVIDIA H100 in 'a.json', NVIDIA H200 in 'b.json' and 2 more` for every fact in which the files differ.
 std::vector<std::string> differences_of(std::span<const NamedResults> files, bool of_other_kinds) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> values;
   for (const NamedResults& one : files) {
@@ -109,7 +109,7 @@ std::vector<std::string> warnings_of(std::span<const NamedResults> files, const 
   return warnings;
 }
 
-/// The ceilings of a resource that enough machines have, sorted by name.
+/// Returns the ceilings of a resource that enough machines have, sorted by name.
 std::vector<std::string> common_ceilings(const Measured& all, Resource resource) {
   std::map<std::string, std::size_t> machines;
   for (const LogTimes& times : all.ceilings) {
@@ -124,9 +124,9 @@ std::vector<std::string> common_ceilings(const Measured& all, Resource resource)
   return names;
 }
 
-/// How much slower each machine is than the others in these ceilings: ln of its times as the sum of a part of the
-/// ceiling and a part of the machine, alternately the median over machines and the mean over ceilings until neither
-/// moves, since not every machine has every ceiling.
+/// Returns how much slower each machine is than the others in these ceilings, as a difference of ln(time). Models
+/// ln(time) as an effect of the ceiling plus an effect of the machine. Alternates between the median over machines and
+/// the mean over ceilings until both converge, since not every machine has every ceiling.
 std::vector<std::optional<double>> effects_of(const Measured& all, const std::vector<std::string>& ceilings) {
   std::vector<std::optional<double>> effects(all.machines.size());
   std::vector<std::map<std::string, double>> times(all.machines.size());
@@ -169,7 +169,8 @@ std::optional<stats::DispersionPrior> known_of(const FleetOptions& options, cons
   return found == options.known.end() ? std::nullopt : std::optional{found->spread};
 }
 
-/// @param level  of a false alarm in this resource
+/// Evaluates a resource.
+/// @param level  probability of a false alarm in this resource
 FleetResource judged(const Measured& all, Resource resource, std::vector<std::string> ceilings, double level,
                      const std::optional<stats::DispersionPrior>& known) {
   FleetResource result{.resource = resource,
@@ -201,8 +202,9 @@ FleetResource judged(const Measured& all, Resource resource, std::vector<std::st
 
 }  // namespace
 
-/// H200: ten machines that `tbench fleet --alone --json` tells apart in bench/results/nvidia_h200 (nine with products
-/// on tensor cores, six with float32 products, three with copies). A test compares.
+/// The spreads for the H200 come from the ten machines that `tbench fleet --alone --json` finds in
+/// bench/results/nvidia_h200: nine with products on tensor cores, six with float32 products, three with copies. A test
+/// compares them with that output.
 std::span<const ResourceDispersion> recorded_spreads() {
   static const std::array<ResourceDispersion, 3> kSpreads{
       {{"NVIDIA H200", Resource::kTensor, {.standard_deviation = 0.01152, .degrees_of_freedom = 8}},

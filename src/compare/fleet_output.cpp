@@ -24,7 +24,8 @@ namespace {
 
 constexpr double kPercent = 100;
 
-/// `GPU-0123abcd` where that tells it from the others, else all of it.
+/// Returns the beginning of a UUID, `GPU-0123abcd`, if no other machine has the same beginning, otherwise the whole
+/// name.
 std::string short_name(const Fleet& fleet, const std::string& name) {
   constexpr std::size_t kShort = 12;
   if (!name.starts_with("GPU-") || name.size() <= kShort) return name;

@@ -14,11 +14,11 @@ using Values = std::vector<double>;
 
 constexpr std::string_view kCeiling = "Ceiling";
 
-/// A measure whose spread is known, with the test that follows.
+/// A measure whose spread is known, with the test by this spread.
 struct Candidate {
   Measure measure{};
   SpreadClass of{};
-  double limit{};  // of ln
+  double limit{};  // difference of ln(measure) that 95 % of measurements of equal code do not exceed
   stats::ModeratedTest test;
 };
 
@@ -42,19 +42,20 @@ Values device_times(const results::MeasuredCase& c) {
   return values;
 }
 
-/// Between machines the processes of a side are one value: how much machines differ is known, not measured here.
+/// Returns the values for a test. Between machines, the processes of a side become one value, their mean, because the
+/// known spread is the difference between machines.
 Values values_for(Values values, Apart apart) {
   if (apart == Apart::kProcesses || values.size() < 2) return values;
   return {stats::mean(values)};
 }
 
-/// The limit that 1+1 values exceed in 5 % of comparisons.
+/// Returns the limit that the difference of two values exceeds in 5 % of comparisons.
 double limit_of(const stats::DispersionPrior& prior) {
   constexpr double kTail = 0.025;
   return std::sqrt(2.0) * prior.standard_deviation * stats::t_upper_quantile(kTail, prior.degrees_of_freedom);
 }
 
-/// The case's own history, else what the spreads know of it or of its class.
+/// Returns the spread from the case's own history, otherwise the known spread of the case or of its class.
 std::optional<stats::DispersionPrior> prior_of(const std::string& key, Measure measure, SpreadClass of, Apart apart,
                                                const CompareOptions& options) {
   const auto history = options.known_dispersion.find(key);
@@ -93,7 +94,7 @@ void choose(CaseComparison& c, const std::optional<Candidate>& time, const std::
 
 bool is_kernel(SpreadClass of) { return of == SpreadClass::kKernel || of == SpreadClass::kShortKernel; }
 
-/// The name of a change that is significant.
+/// Returns the outcome for a significant change.
 Outcome likely(const CaseComparison& c) {
   const double difference = c.known_test->difference;
   // Clocks of steps vary by more than their times.

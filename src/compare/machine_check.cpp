@@ -29,9 +29,9 @@ Facts build_facts(const Environment& environment) {
   return facts;
 }
 
-/// Whether the option belongs to a part, and not to the command line as a whole: which part of it a file has, and by
-/// which durations (merge.cpp compares those that shards have), its user's notes, and the times of regimes, which are
-/// only there where a case of the regime is.
+/// Returns whether an option may differ between the parts of a run: the shard and its durations (which shard_parts.cpp
+/// compares), the filter, the user's notes, and the settings of a regime, which a file has only if it has cases of this
+/// regime.
 bool is_of_part(const std::string& option) {
   static const std::set<std::string> kOfParts{
       "shard",      "shard_places",      "durations",        "filter",
@@ -49,7 +49,7 @@ Facts command_facts(const std::map<std::string, std::string>& options) {
   return facts;
 }
 
-/// The times of the regimes: the same wherever they are.
+/// Returns the settings of the regimes. They must be the same in all files that have them.
 Facts regime_facts(const std::map<std::string, std::string>& options) {
   Facts facts;
   for (const auto& [name, value] : options) {
@@ -59,7 +59,7 @@ Facts regime_facts(const std::map<std::string, std::string>& options) {
   return facts;
 }
 
-/// Adds `NAME: VALUE in FILES; VALUE in FILES` for every fact of which the parts have several values.
+/// Adds `NAME: VALUE in FILES, VALUE in FILES` for every fact that has several values among the parts.
 void add_differences(std::vector<std::string>& differences, std::span<const NamedResults> parts,
                      const std::function<Facts(const NamedResults&)>& facts_of, bool may_be_absent = false) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> labels;  // by fact and value
@@ -95,7 +95,7 @@ std::set<std::string> values_of(std::span<const NamedResults> parts, const std::
   return values;
 }
 
-/// Alternatives of one extended regular expression.
+/// Returns an extended regular expression with the filters as its alternatives.
 std::string joined_filters(const std::set<std::string>& filters) {
   if (filters.size() == 1) return *filters.begin();
   std::vector<std::string> alternatives;

@@ -1,4 +1,4 @@
-// Whether files to merge are of one machine model, one build and one command line, and who differs.
+// Checks that the files to merge come from one machine model, one build and one command line.
 #pragma once
 
 #include <map>
@@ -10,23 +10,23 @@
 
 namespace tbench::compare {
 
-/// Facts, besides the GPU specimen, that a machine's results depend on, by the name that a reader knows.
+/// The facts about a machine on which its results depend, by the name that a reader knows. The GPU's UUID is not among
+/// them.
 using Facts = std::map<std::string, std::string>;
 [[nodiscard]] Facts machine_facts(const Environment& environment);
 
-/// @throws  NotComparable  unless machine, build and command line are the same in all: every difference, with the
-/// files,
-///                         and the remedy
+/// Checks that all parts have the same machine model, build and command line.
+/// @throws  NotComparable  if they differ; the message has every difference, its files, and what to do
 void require_same_machine(std::span<const results::NamedResults> parts);
 
 /// Returns the options of an undivided run: the options of the parts, without `shard`, `shard_places` and
-/// `shared_cases`. Different filters become one that selects what they select together; different `durations` and
+/// `shared_cases`. Different filters become one filter that selects all their cases. Different `durations` and
 /// `context.KEY` become a list of all values.
-/// @param parts  as require_same_machine leaves them
-/// @throws       NotComparable  for different filters of which one excludes
+/// @param parts  parts that require_same_machine() accepts
+/// @throws       NotComparable  if the filters differ and one of them excludes cases
 [[nodiscard]] std::map<std::string, std::string> joined_options(std::span<const results::NamedResults> parts);
 
-/// `'a.json'`, `'a.json' and 2 more`.
+/// Returns labels in short: `'a.json'`, `'a.json' and 'b.json'`, `'a.json' and 2 more`.
 [[nodiscard]] std::string listed(std::span<const std::string> labels);
 
 }  // namespace tbench::compare

@@ -26,7 +26,7 @@ namespace {
 using results::NamedResults;
 using results::ResultFile;
 
-/// A record and where an undivided run has it: process, ceilings first, place.
+/// A record and its position in an undivided run: by process, then ceilings first, then by place.
 struct Placed {
   std::int64_t process{};
   bool is_other{};
@@ -34,7 +34,7 @@ struct Placed {
   Record record;
 };
 
-/// Puts the records of parts, added one after the other, in the order of an undivided run.
+/// Sorts the records of parts, which are added one after the other, into the order of an undivided run.
 class Order {
  public:
   Order(const ResultFile& any, bool has_shards)
@@ -43,7 +43,7 @@ class Order {
         has_shards_{has_shards} {}
 
   void add(Part part) {
-    // Numbers of the part's cases besides ceilings, in the order in which they ran.
+    // The numbers of the part's cases without ceilings, in the order in which they ran.
     std::map<std::string, std::int64_t> numbers;
     for (Record& record : part.results.file.records) {
       const std::string name = record.id.name();
@@ -70,7 +70,7 @@ class Order {
     return records;
   }
 
-  /// How many runs of ceilings were left out, because an earlier file had them.
+  /// Returns the number of ceiling records that were left out because an earlier file had them.
   [[nodiscard]] std::size_t repeated_ceilings() const { return repeated_ceilings_; }
 
  private:
@@ -92,13 +92,13 @@ class Order {
   bool has_shards_;
   std::uint64_t next_{};
   std::size_t repeated_ceilings_{};
-  std::map<std::pair<std::string, std::int64_t>, std::string> labels_;  // of the file, by case and repetition
+  std::map<std::pair<std::string, std::int64_t>, std::string> labels_;  // label of the file, by case and repetition
   std::vector<Placed> placed_;
 };
 
 std::int64_t started(const ResultFile& file) { return parse_timestamp(file.environment.date).value_or(0); }
 
-/// All but the records.
+/// Returns the merged file without its records.
 ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::string> options) {
   const ResultFile& first = parts.front().results.file;
   ResultFile merged{.environment = first.environment,
@@ -114,14 +114,14 @@ ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::str
                          [&](const std::string& name) { return planned.insert(name).second; });
     if (started(file) < started(merged)) merged.environment.date = file.environment.date;
     merged.other_processes_at_end = std::max(merged.other_processes_at_end, file.other_processes_at_end);
-    if (!file.environment.gpu) continue;  // nor has another part a GPU: require_same_machine
+    if (!file.environment.gpu) continue;  // no other part has a GPU either: see require_same_machine()
     gpus.insert(file.environment.gpu->uuid);
     merged.environment.gpu->other_processes =
         std::max(merged.environment.gpu->other_processes, file.environment.gpu->other_processes);
   }
   if (gpus.size() > 1) {
     merged.environment.gpu->uuid.clear();
-    gpus.erase("");  // of anonymous files
+    gpus.erase("");  // the UUID in anonymous files
     merged.options["merged_gpus"] = join(std::vector(gpus.begin(), gpus.end()), ", ");
   }
   return merged;

@@ -12,7 +12,7 @@ using Texts = std::vector<std::string>;
 
 Texts said_once(const Texts& of_base, const Texts& of_next) {
   struct Said {
-    std::string file;  // with its quotes; empty: of no file
+    std::string file;  // name in quotes; empty if the sentence is not about a file
     std::string text;
     std::size_t others{};
   };

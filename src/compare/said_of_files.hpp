@@ -6,7 +6,7 @@
 
 namespace tbench::compare {
 
-/// The sentences of both sides, in order; what is said of several files once:
+/// Returns the sentences of both sides, in order. A sentence about several files occurs once:
 /// `'b0.json' and 5 others: the run was interrupted`.
 [[nodiscard]] std::vector<std::string> said_once(const std::vector<std::string>& of_base,
                                                  const std::vector<std::string>& of_next);

@@ -17,13 +17,14 @@ namespace {
 using results::NamedResults;
 using results::ResultFile;
 
-/// Nothing for a file that is no shard.
+/// Returns the file's shard, or nullopt if the file is not a shard.
 std::optional<Shard> shard_of(const ResultFile& file) {
   const auto found = file.options.find("shard");
   return found == file.options.end() ? std::nullopt : parse_shard(found->second);
 }
 
-/// How many runs of cases other than ceilings the file has, one per process; repetitions inside one count once.
+/// Returns the number of runs of cases other than ceilings. A case has one run per process. Repetitions inside a
+/// process count once.
 std::int64_t runs_of_cases(const ResultFile& file) {
   const bool has_processes = processes_of(file) > 1;
   std::set<std::pair<std::string, std::int64_t>> runs;
@@ -33,7 +34,8 @@ std::int64_t runs_of_cases(const ResultFile& file) {
   return static_cast<std::int64_t>(runs.size());
 }
 
-/// @throws  UsageError  for places that are not written as they are, or beyond the shared cases
+/// Returns the places of a shard's cases, or nullopt if the file does not list them.
+/// @throws  UsageError  if the places are malformed, or beyond the number of shared cases
 std::optional<Places> places_of(const NamedResults& results, std::int64_t shared) {
   const auto found = results.file.options.find("shard_places");
   if (found == results.file.options.end()) return std::nullopt;
@@ -43,7 +45,8 @@ std::optional<Places> places_of(const NamedResults& results, std::int64_t shared
                                results.label, found->second, shared)};
 }
 
-/// @throws  UsageError  for a shard that was cut by other durations than the first, or shares a place with another
+/// Checks that all shards were divided by the same durations.
+/// @throws  UsageError  if a shard has other durations than the first, or shares a place with another shard
 void check_durations(std::span<const Part> parts) {
   const auto durations_of = [](const Part& part) {
     const auto found = part.results.file.options.find("durations");
@@ -68,8 +71,8 @@ void check_durations(std::span<const Part> parts) {
   }
 }
 
-/// Shards of which there is no file. If durations decided, the files that are there do not tell how many cases each
-/// has.
+/// Adds the shards without a file. If durations decided, the other files tell only how many cases these shards have
+/// together.
 void add_missing_shards(std::vector<std::string>& missing, const std::vector<Shard>& shards,
                         std::span<const Part> parts) {
   if (shards.empty()) return;
@@ -160,7 +163,7 @@ std::vector<std::string> missing_of(std::span<const Part> parts) {
     const std::string& label = part.results.label;
     if (count < size) {
       missing.push_back(fmt::format("{} of {} of shard {} ('{}')", size - count, size, to_string(part.shard), label));
-    } else if (size == 0 && part.results.file.interrupted) {  // ceilings come first: else they are there
+    } else if (size == 0 && part.results.file.interrupted) {  // ceilings come first: otherwise the file has them
       missing.push_back(fmt::format("ceilings of shard {} ('{}')", to_string(part.shard), label));
     }
   }

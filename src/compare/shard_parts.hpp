@@ -1,4 +1,4 @@
-// Shards among the files to merge: what each should have, and what is missing.
+// The shards among the files to merge: the cases that each should have, and those that are missing.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +12,43 @@
 
 namespace tbench::compare {
 
-/// A file of shards, and what it should have.
+/// A file with a shard, and the cases that it should have.
 struct Part {
   results::NamedResults results;
   Shard shard;
-  std::int64_t shared{};         // cases that all shards have one each of
-  std::optional<Places> places;  // of the shard's, where durations decided; else they follow from the shard
+  std::int64_t shared{};         // number of cases that the shards divide among them
+  std::optional<Places> places;  // places of the shard's cases, if durations decided; else they follow from the shard
 
   [[nodiscard]] std::int64_t size() const {
     return places ? static_cast<std::int64_t>(places->size()) : size_of(shard, shared);
   }
-  /// The place of the n-th case, which is not beyond the shard's last.
+  /// Returns the place of the n-th case.
+  /// @param n  from 0; below size()
   [[nodiscard]] std::int64_t place(std::int64_t n) const {
     return places ? places->at(static_cast<std::size_t>(n)) : place_of(shard, n);
   }
 };
 
-/// An option that is a whole number; nothing if there is none.
+/// Returns an option that is a whole number, or nullopt if it is absent or not a whole number.
 [[nodiscard]] std::optional<std::int64_t> number_in(const results::ResultFile& file, const std::string& option);
 
-/// --tb_processes
+/// Returns the file's --tb_processes, or 1.
 [[nodiscard]] std::int64_t processes_of(const results::ResultFile& file);
 
-/// @throws  UsageError  for shards beside files that are none
+/// Returns whether the files are shards.
+/// @throws  UsageError  if some are shards and others are not
 [[nodiscard]] bool are_shards(std::span<const results::NamedResults> files);
 
-/// The files by shard. Files that are no shards are one part each of a selection without shards, in their order.
-/// @throws  UsageError  for places that are not written as they are, or beyond the shared cases
+/// Returns the files sorted by shard. Files that are not shards are one part each, in their order.
+/// @throws  UsageError  if places are malformed, or beyond the number of shared cases
 [[nodiscard]] std::vector<Part> parts_of(std::vector<results::NamedResults> files);
 
-/// @throws  UsageError  for shards of different numbers or by different durations, one that is there twice, has a place
-///                      of another, or has cases that are not its own
+/// Checks that the shards come from one division.
+/// @throws  UsageError  if shards have different counts or different durations, a shard is given twice, two shards have
+///                      the same place, or a shard has too many cases
 void check_shards(std::span<const Part> parts);
 
-/// Shards, and cases of those that are there.
+/// Returns descriptions of the shards that are missing, and of the missing cases of the shards that are there.
 [[nodiscard]] std::vector<std::string> missing_of(std::span<const Part> parts);
 
 }  // namespace tbench::compare

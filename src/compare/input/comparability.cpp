@@ -1,4 +1,4 @@
-// Whether two sides may be compared, and how their environments differ.
+// Checks whether two sides may be compared, and finds the differences between their environments.
 #include <fmt/format.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Facts that older files do not tell, which contradicts nothing.
+/// Facts that older files do not have. Their absence is not a difference.
 const std::string kAffinity = "CPU affinity";
 const std::string kQuota = "CPU quota";
 const std::string kOptions = "compile options";
@@ -45,10 +45,10 @@ std::string listed(const std::set<std::string>& values) {
   return join(texts, ", ");
 }
 
-/// The values of each fact on a side, where its files differ several.
+/// The values of each fact on a side. A fact has several values if the side's files differ in it.
 using Facts = std::map<std::string, std::set<std::string>>;
 
-/// Each file has its own date.
+/// Returns the facts of contexts, without the date, which differs in every file.
 Facts facts_of(std::span<const PlainContext> contexts) {
   Facts sets;
   for (const PlainContext& context : contexts) {
@@ -83,7 +83,8 @@ Facts facts_of(std::span<const Environment> environments) {
   return sets;
 }
 
-/// @param with_mixed  also what differs between the files of one side
+/// Returns the facts in which the sides differ.
+/// @param with_mixed  also return the facts in which the files of one side differ
 Texts differences(const Facts& base, const Facts& next, bool with_mixed) {
   std::set<std::string> names;
   for (const auto& [name, values] : base) names.insert(name);
@@ -114,7 +115,7 @@ std::optional<double> work_of(const results::MeasuredCase& c) {
   return std::nullopt;
 }
 
-/// Cases with the same name whose work differs.
+/// Returns a sentence about the cases whose work differs between the sides; empty if there are none.
 std::string work_difference(std::span<const CasePair> pairs) {
   std::size_t count = 0;
   std::string first;
@@ -128,8 +129,8 @@ std::string work_difference(std::span<const CasePair> pairs) {
   return fmt::format("the work of {} case{} differs, first {}", count, count == 1 ? "" : "s", first);
 }
 
-/// How the replicates of both sides were timed, if they contradict each other: "burst, sustained" or "L2 cold, L2
-/// warm". Replicates that do not say (a CPU's caches) contradict nothing.
+/// Returns the regimes or L2 states of both sides' replicates if they differ: "burst, sustained" or "L2 cold, L2 warm".
+/// Replicates without this information, such as the L2 state on a CPU, do not count.
 std::string contradiction_of(const CasePair& pair) {
   std::set<std::string> regimes;
   std::set<std::string> caches;
@@ -143,7 +144,8 @@ std::string contradiction_of(const CasePair& pair) {
   return caches.size() > 1 ? listed(caches) : "";
 }
 
-/// Cases with the same name that were timed in different ways, between the sides or within one.
+/// Returns a sentence about the cases that were timed in different ways, between the sides or within one; empty if
+/// there are none.
 std::string way_difference(std::span<const CasePair> pairs) {
   std::size_t count = 0;
   std::string first;
@@ -156,7 +158,7 @@ std::string way_difference(std::span<const CasePair> pairs) {
   return fmt::format("{} case{} timed in different ways, first {}", count, count == 1 ? " was" : "s were", first);
 }
 
-/// Regimes that cases of both sides were timed in.
+/// Returns the regimes in which the common cases were timed on the base side.
 std::set<Regime> regimes_of(std::span<const CasePair> pairs) {
   std::set<Regime> regimes;
   for (const CasePair& pair : pairs) {
@@ -167,7 +169,7 @@ std::set<Regime> regimes_of(std::span<const CasePair> pairs) {
   return regimes;
 }
 
-/// The values of an option on a side; `default` is none of a time, which older files do not tell.
+/// Returns the values of each option on a side. Leaves out `default` for minimum times, which older files do not have.
 std::map<std::string, std::set<std::string>> ways_of(const ComparisonSide& side, Regime regime) {
   std::map<std::string, std::set<std::string>> ways;
   for (const auto& options : side.options) {
@@ -178,7 +180,7 @@ std::map<std::string, std::set<std::string>> ways_of(const ComparisonSide& side,
   return ways;
 }
 
-/// `measured otherwise: burst_min_time_s 0.1 against 0.2, samples default against 20`; empty where both sides were
+/// Returns `measured otherwise: burst_min_time_s 0.1 against 0.2, samples default against 20`; empty if both sides were
 /// measured alike.
 std::string options_difference(const ComparisonSide& base, const ComparisonSide& next,
                                std::span<const CasePair> pairs) {

@@ -1,4 +1,4 @@
-// Whether two files of a comparison hold the same samples.
+// Finds files of a comparison that have the same samples.
 #include <fmt/format.h>
 
 #include "tbench/compare/sides.hpp"

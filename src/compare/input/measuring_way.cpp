@@ -14,7 +14,7 @@ std::map<std::string, std::string> measuring_way(const std::map<std::string, std
   };
   for (const char* const name : kOfRegime) take(name, regime == Regime::kBurst ? std::string{"burst_"} + name : name);
   for (const char* const name : kOfBoth) take(name, name);
-  // A kernel is traced after it was timed, in launches of its own.
+  // The trace of a kernel does not affect its time: it has launches of its own, after the timing.
   if (regime == Regime::kSustained) take("trace", "trace");
   return way;
 }

@@ -1,4 +1,4 @@
-// The options that decide how a case is measured, as a run used them.
+// The options of a run that determine how a case is measured.
 #pragma once
 
 #include <map>
@@ -13,8 +13,9 @@ namespace tbench::compare {
 inline constexpr std::string_view kUnsaid = "default";
 
 /// Returns the settings of the measurement by name: min_time_s, min_warmup_time_s, samples, warmup, verify, isolate,
-/// memory_limit and, for steps, trace. Files of before an option existed do not have it, either.
-/// @param options  of a results file
+/// memory_limit and, for steps, trace. An option that the file does not have, because it was not given or did not exist
+/// yet, has the value kUnsaid.
+/// @param options  the options of a results file
 [[nodiscard]] std::map<std::string, std::string> measuring_way(const std::map<std::string, std::string>& options,
                                                                Regime regime);
 

@@ -24,7 +24,7 @@ std::map<std::string, std::size_t> planned_by(const results::ResultFile& header)
   return planned;
 }
 
-/// Options that change what a time is, by their names in a results file.
+/// The options that affect how a time is measured, by their names in a results file.
 constexpr std::array kOfTheWay{"burst_min_time_s",
                                "burst_min_warmup_time_s",
                                "l2",

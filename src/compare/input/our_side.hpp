@@ -1,4 +1,4 @@
-// A side that a results file of this project makes.
+// The side of a results file of this project.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace tbench::compare {
 
-/// @param path    its name in warnings
+/// Returns the side of a results file.
+/// @param path    name of the file in warnings
 /// @param header  the file, with or without its records
-/// @param cases   of its records
+/// @param cases   the cases of its records
 [[nodiscard]] ComparisonSide our_side(const std::string& path, const results::ResultFile& header,
                                       std::vector<results::MeasuredCase> cases);
 

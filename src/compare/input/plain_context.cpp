@@ -32,7 +32,7 @@ std::string text_at(const Json& object, const char* key) {
   return found == object.end() ? "" : text_of(*found);
 }
 
-/// `L1 Data 32768 B, L3 Unified 33554432 B by 8`.
+/// Returns the caches as a text: `L1 Data 32768 B, L3 Unified 33554432 B by 8`.
 std::string caches_of(const Json& caches) {
   std::vector<std::string> parts;
   for (const Json& cache : caches) {

@@ -9,13 +9,14 @@
 
 namespace tbench::compare {
 
-/// Its plain values by key, `caches` as a text; switches are `on` or `off`. The load is left out: it never is the same.
+/// Returns the values of a context by key, with `caches` as a text and switches as `on` or `off`. Leaves out the load,
+/// which is never the same.
 [[nodiscard]] PlainContext plain_context(const results::Json& context);
 
-/// `8 CPUs (node)`; empty where it says neither.
+/// Returns `8 CPUs (node)`; empty if the context has neither CPUs nor a host name.
 [[nodiscard]] std::string machine_of(const PlainContext& context);
 
-/// The program that wrote the file, as it was called; empty where that is not told, or is no name of a file.
+/// Returns the program that wrote the file, as it was called; empty if this is unknown or not the name of a file.
 [[nodiscard]] std::string program_of(const PlainContext& context);
 
 }  // namespace tbench::compare

@@ -14,11 +14,11 @@
 namespace tbench::compare {
 namespace {
 
-/// How much of a name tells benchmarks apart.
+/// How much of a name distinguishes benchmarks.
 enum class Detail { kBenchmark, kClock, kWhole };
 
-/// Takes `/LABEL`, or for a label that ends in a colon `/LABEL` and a number, off the end of `name`.
-/// @return  what was taken; empty if it is not there
+/// Removes `/LABEL` from the end of `name`. If the label ends in a colon, also removes the number after it.
+/// @return  the removed text; empty if the name does not end so
 std::string taken(std::string& name, std::string_view label) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string::npos || slash == 0) return "";
@@ -33,7 +33,7 @@ std::string taken(std::string& name, std::string_view label) {
   return text;
 }
 
-/// Takes several labels off the end of `name`, the last one first.
+/// Removes several labels from the end of `name`, the last label in the name first.
 template <std::size_t kCount>
 std::string taken(std::string& name, const std::array<std::string_view, kCount>& labels) {
   std::string text;
@@ -44,7 +44,7 @@ std::string taken(std::string& name, const std::array<std::string_view, kCount>&
 constexpr std::array<std::string_view, 3> kClocks{"real_time", "manual_time", "process_time"};
 constexpr std::array<std::string_view, 4> kCounts{"repeats:", "iterations:", "min_warmup_time:", "min_time:"};
 
-/// Takes `#2` off the end of a name.
+/// Removes a number such as `#2` from the end of a name, and returns it.
 std::string nth_taken(std::string& name) {
   const std::size_t hash = name.rfind('#');
   if (hash == std::string::npos || hash + 1 == name.size()) return "";
@@ -64,10 +64,10 @@ std::string text_of(const PlainName& name, Detail detail) {
 struct Named {
   results::MeasuredCase* measured;
   PlainName name;
-  std::string group;  // key without the library's parts, which benchmarks share that may be the same
+  std::string group;  // key without the suffixes of the library; benchmarks in one group may be the same
 };
 
-/// Gives the case the name and key of so much detail. Whole names are matched as they are: arguments have an order.
+/// Gives the case a name and a key with this detail. A whole name is its own key, since the order of arguments counts.
 void identify(const Named& named, Detail detail) {
   const std::string text = text_of(named.name, detail);
   named.measured->id = results::case_of_name(text);
@@ -85,7 +85,7 @@ std::vector<Named> named_cases(ComparisonSide& side) {
   return cases;
 }
 
-/// Groups of which one file has two benchmarks with the same key.
+/// Returns the groups in which one file has two benchmarks with the same key.
 std::unordered_set<std::string> collided(const std::vector<std::vector<Named>>& files) {
   std::unordered_set<std::string> groups;
   for (const std::vector<Named>& file : files) {

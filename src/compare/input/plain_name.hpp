@@ -1,5 +1,6 @@
-// Names in plain Google Benchmark JSON. The library appends to them how a benchmark is measured: `/iterations:100`,
-// `/real_time`. Runs that differ in that alone are matched, but benchmarks of one file are never taken for one.
+// Names in plain Google Benchmark JSON. The library appends suffixes that say how a benchmark is measured:
+// `/iterations:100`, `/real_time`. Names that differ only in these suffixes match between files, but two benchmarks of
+// one file always stay two cases.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace tbench::compare {
 
-/// A name in its parts, in the order of BenchmarkName::str(), each with the slashes before it.
+/// The parts of a name, in the order of BenchmarkName::str(), each with the slash before it.
 struct PlainName {
   std::string benchmark;  // function and arguments
   std::string counts;     // min_time, min_warmup_time, iterations, repeats
@@ -20,14 +21,15 @@ struct PlainName {
   bool operator==(const PlainName&) const = default;
 };
 
+/// Splits a name into its parts.
 [[nodiscard]] PlainName plain_name(const std::string& name);
 
-/// `name`, of the `nth` benchmark that has it in its file, from 1.
+/// Returns the case name of the `nth` benchmark with this name in a file, from 1: `name`, `name#2` and so on.
 [[nodiscard]] std::string nth_name(const std::string& name, std::size_t nth);
 
-/// Gives the cases of plain sides, whose names are whole so far, the names and keys that they are matched by: without
-/// `counts` and `clock`, as long as all benchmarks of every file stay apart; else with `clock`; else whole.
-/// @param sides  of one file each, all that are compared with each other
+/// Gives the cases of plain sides, which have whole names so far, the names and keys by which they are matched. These
+/// lack `counts` and `clock` if all benchmarks of every file still differ. Otherwise they have `clock`, or are whole.
+/// @param sides  the sides of a single file each, all that are compared with each other
 void match_plain_names(std::span<ComparisonSide> sides);
 
 }  // namespace tbench::compare

@@ -17,7 +17,7 @@ using results::Json;
 
 constexpr std::array<std::pair<std::string_view, double>, 4> kTimeUnits{
     {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
-constexpr std::size_t kMaxName = 1024;  // that a filter takes
+constexpr std::size_t kMaxName = 1024;  // bytes; CaseFilter accepts no longer names
 constexpr std::size_t kMaxShown = 100;
 
 std::string text_at(const Json& entry, const char* key) {
@@ -71,14 +71,14 @@ results::Replicate replicate_of(const Json& entry) {
   return timed(entry);
 }
 
-/// The name of a row without the statistic that an aggregate's ends in.
+/// Returns the name of a row. Removes the statistic from the end of an aggregate's name.
 std::string name_of_benchmark(const PlainRow& row, const std::string& name) {
   const std::string ending = "_" + row.statistic;
   const bool has_ending = row.kind == PlainRow::Kind::kAggregate && name.ends_with(ending);
   return has_ending ? name.substr(0, name.size() - ending.size()) : name;
 }
 
-/// Recognises the row of a fitted complexity, which has no time, where the library does not say that it is one.
+/// Returns whether a row is a fitted complexity, which has no time. Needed for rows that do not say what they are.
 bool is_complexity(const Json& entry, const std::string& name) {
   return !entry.contains("real_time") && (name.ends_with("_BigO") || name.ends_with("_RMS"));
 }

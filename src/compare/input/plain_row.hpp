@@ -15,17 +15,17 @@ struct PlainRow {
   enum class Kind { kMeasurement, kAggregate, kUntold };  // kUntold: the library does not say which of the two
 
   Kind kind{};
-  std::string name;       // the benchmark's; of a row that does not say, of the row
-  std::string statistic;  // of an aggregate: `mean`, `median`
-  /// family_index and per_family_instance_index: which benchmark of the program it is. Absent before version 1.5.4.
+  std::string name;       // name of the benchmark; name of the row if the row does not have it
+  std::string statistic;  // statistic of an aggregate: `mean`, `median`
+  /// family_index and per_family_instance_index, which identify a benchmark of the program. Absent before 1.5.4.
   std::optional<std::pair<std::int64_t, std::int64_t>> instance;
   std::optional<std::int64_t> repetition;
   std::int64_t repetitions{1};
-  results::Replicate replicate;  // without a time the row was not measured: an error, a skip, or a row that is odd
+  results::Replicate replicate;  // has no time if the row has an error, was skipped or is malformed
 };
 
-/// Takes a row whatever it holds: one without a name is called `where`, one whose time is none (0, NaN, of an unknown
-/// unit) counts as `unsupported` with that as its reason.
+/// Reads any row. A row without a name is called `where`. A row without a valid time (0, NaN, an unknown unit) counts
+/// as `unsupported`, with the problem as its reason.
 [[nodiscard]] PlainRow plain_row(const results::Json& entry, const std::string& where);
 
 }  // namespace tbench::compare

@@ -26,8 +26,8 @@ using Texts = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 4> kStatistics{"mean", "median", "stddev", "cv"};
 
-/// Tells aggregates from measurements where the library did not: `NAME_median` is an aggregate if NAME was measured, or
-/// if it has a mean and a standard deviation, too.
+/// Decides which of the rows without a `run_type` are aggregates. `NAME_median` is an aggregate if the file has NAME,
+/// or both NAME_mean and NAME_stddev.
 void settle(std::vector<PlainRow>& rows) {
   const auto is_untold = [](const PlainRow& row) { return row.kind == Kind::kUntold; };
   if (std::ranges::none_of(rows, is_untold)) return;
@@ -55,8 +55,8 @@ void settle(std::vector<PlainRow>& rows) {
 struct Benchmark {
   std::string name;
   std::optional<std::pair<std::int64_t, std::int64_t>> instance;
-  std::set<std::int64_t> repetitions{};  // of its measurements, as far as they are numbered
-  std::size_t last_row{};                // of its measurements
+  std::set<std::int64_t> repetitions{};  // numbers of its repetitions, if the file has them
+  std::size_t last_row{};                // index of its last measurement's row
   std::vector<results::Replicate> measured{};
   std::map<std::string, PlainRow> aggregates{};  // by statistic
 };
@@ -97,7 +97,8 @@ class Benchmarks {
   std::unordered_map<std::string, std::vector<Benchmark*>> by_name_;
 };
 
-/// Half the width of the 95 % interval of a mean over it, from the standard deviation; nothing for one repetition.
+/// Returns the half width of the mean's 95 % interval, relative to the centre, from the standard deviation. Returns
+/// nullopt for a single repetition.
 std::optional<double> half_width_of(const Benchmark& benchmark, const PlainRow& centre) {
   const auto deviation = benchmark.aggregates.find("stddev");
   if (deviation == benchmark.aggregates.end() || !deviation->second.replicate.time || centre.repetitions < 2) {
@@ -109,7 +110,7 @@ std::optional<double> half_width_of(const Benchmark& benchmark, const PlainRow& 
          std::sqrt(count);
 }
 
-/// The median of aggregates, else the mean; nothing where there is neither.
+/// Returns the median among the aggregates, otherwise the mean, or nullopt if there is neither.
 std::optional<results::Replicate> replicate_of(const Benchmark& benchmark) {
   for (const char* const statistic : {"median", "mean"}) {
     const auto found = benchmark.aggregates.find(statistic);
@@ -121,7 +122,7 @@ std::optional<results::Replicate> replicate_of(const Benchmark& benchmark) {
   return std::nullopt;
 }
 
-/// Cases that a warning counts, of which it names only the first.
+/// Counts the cases for a warning, which names only the first.
 struct Told {
   std::size_t count{};
   std::string first;
@@ -137,7 +138,7 @@ void warn(Texts& warnings, const Told& told, const char* one, const char* severa
                                      : fmt::format("{} and {} more {}", told.first, told.count - 1, several));
 }
 
-/// Names what cannot be compared.
+/// Adds a warning about the cases that cannot be compared.
 void warn_of_odd(PlainCases& found) {
   Told odd;
   for (const results::MeasuredCase& c : found.cases) {

@@ -1,5 +1,5 @@
-// The rows of plain Google Benchmark JSON as the cases that they measured. Each row is taken by itself: one that is odd
-// leaves the others as they are.
+// Converts the rows of plain Google Benchmark JSON to cases. Each row is read by itself, so that a malformed row does
+// not affect the others.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,23 @@
 namespace tbench::compare {
 
 struct PlainCases {
-  /// The cases in the file's order, by whole names; one replicate per repetition. Where the file has only the
-  /// aggregates of a benchmark, the median of its repetitions, else their mean, is one replicate.
+  /// The cases in the file's order, with whole names and one replicate per repetition. If the file has only the
+  /// aggregates of a benchmark, its median, or its mean if there is no median, is one replicate.
   std::vector<results::MeasuredCase> cases;
   std::vector<std::string> warnings;  // sentences without the file's name
 };
 
 class PlainRows {
  public:
-  /// @param where  what to call a row without a name
+  /// Adds a row.
+  /// @param where  name for a row without a name
   void add(const results::Json& entry, const std::string& where) { rows_.push_back(plain_row(entry, where)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Whether every row says that it is an aggregate.
+  /// Returns whether all rows are aggregates.
   [[nodiscard]] bool are_aggregates() const;
-  /// Several benchmarks may have one name: family_index tells them apart, else a repetition that was there before, else
-  /// other rows between theirs. They are cases of their own, NAME, NAME#2 and so on, in the order of the file.
+  /// Returns the cases of the rows. Several benchmarks may have one name. They are distinguished by family_index, or by
+  /// a repetition that occurs again, or by other rows between their rows. They become separate cases, NAME, NAME#2 and
+  /// so on, in the order of the file.
   [[nodiscard]] PlainCases cases() &&;
 
  private:

@@ -12,7 +12,7 @@
 namespace tbench::compare {
 namespace {
 
-/// Warns of facts in the context that make the side's times worth less.
+/// Adds warnings about facts in the context that make the side's times less reliable.
 void warn_of(ComparisonSide& side, const std::string& path, const PlainContext& context) {
   const auto says = [&](const char* key, const char* value) {
     const auto found = context.find(key);

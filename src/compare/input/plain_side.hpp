@@ -1,4 +1,4 @@
-// A side that plain Google Benchmark JSON makes.
+// The side of a file of plain Google Benchmark JSON.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace tbench::compare {
 
-/// Cases have the names that the file has: match_plain_names() gives them others.
-/// @param path  its name in warnings
-/// @param file  its name in messages
+/// Returns the side of a file. Its cases have the names in the file; match_plain_names() shortens them.
+/// @param path  name of the file in warnings
+/// @param file  name of the file in error messages
 /// @param rest  the file without its rows
-/// @throws      UsageError  naming the file, for one that measured nothing
+/// @throws      UsageError  if the file has no measurements; the message names the file
 [[nodiscard]] ComparisonSide plain_side(const std::string& path, const std::string& file, const results::Json& rest,
                                         PlainRows rows);
 

@@ -14,8 +14,8 @@
 namespace tbench::compare {
 namespace {
 
-/// Makes the repeated measurements of one process the one replicate that they are: the median of its times, with the
-/// interval that they give it.
+/// Reduces the repeated measurements of one process to one replicate: the median of their times, with the interval that
+/// follows from them.
 results::Replicate one_process(const results::MeasuredCase& c) {
   results::Replicate process = c.replicates.front();
   const results::Replicate& worst = worst_of(c);

@@ -12,18 +12,19 @@
 
 namespace tbench::compare {
 
-/// Adds the cases of a file; cases with the same key become one, with all replicates.
-/// @param index  where the side's cases are, by key
+/// Adds the cases of a file. Cases with the same key become one case with all replicates.
+/// @param index  the indexes of the side's cases, by key
 void add_cases(ComparisonSide& side, std::unordered_map<std::string, std::size_t>& index,
                std::vector<results::MeasuredCase> cases);
 
-/// The cases of one file, with what they are called in warnings.
+/// Returns a side with the cases of one file.
+/// @param path  name of the file in warnings
 [[nodiscard]] ComparisonSide side_of_cases(const std::string& path, std::vector<results::MeasuredCase> cases);
 
-/// Repetitions inside one process vary less than processes do: together they are one replicate, and the side gets a
-/// warning.
-/// @param options  of a results file: with several processes nothing is joined
-/// @param remedy   how to measure in several processes
+/// Joins the repetitions inside one process into one replicate, since they vary less than processes do, and adds a
+/// warning to the side.
+/// @param options  the options of a results file; if it has several processes, nothing is joined
+/// @param remedy   flags for a measurement in several processes, for the warning
 void join_repetitions(ComparisonSide& side, const std::map<std::string, std::string>& options,
                       const std::string& remedy);
 

@@ -28,17 +28,18 @@ namespace {
 
 constexpr const char* kChangedRemedy = "it was edited, or written by another program; measure again";
 
-/// The entries, both ways: the context, which may follow them, says whether the file is one of ours.
+/// The entries of a file, read both as records of this project and as plain rows. Only the context, which may follow
+/// the entries, says which of the two they are.
 struct Entries {
   std::vector<results::MeasuredCase> ours;  // one replicate each, in the file's order
-  std::exception_ptr first_error;           // among ours
+  std::exception_ptr first_error;           // first error in an entry with a record
   PlainRows plain;
   results::FileRuns runs;
   std::size_t count{};
 
   void add(const results::Json& entry, std::int64_t version) {
     const std::string where = fmt::format("benchmarks[{}]", count++);
-    const auto record = entry.find("tbench");  // no object: a counter of that name
+    const auto record = entry.find("tbench");  // if this is not an object, it is a counter with that name
     if (record == entry.end() || !record->is_object()) return plain.add(entry, where);
     if (first_error) return;
     try {
@@ -65,6 +66,7 @@ void check_schema(const std::string& path, const results::Json& context) {
   }
 }
 
+/// Returns the side of a results file of this project.
 /// @param rest  the file without its entries
 ComparisonSide whole_side(const std::string& path, const results::Json& rest, Entries entries) {
   const results::ResultFile header = results::result_file_from_json(rest);
@@ -75,9 +77,9 @@ ComparisonSide whole_side(const std::string& path, const results::Json& rest, En
   return our_side(path, header, std::move(entries.ours));
 }
 
-/// A killed run leaves its last records in the journal; they count like the others.
-/// @param path  their name in warnings
-/// @param file  where they are
+/// Returns the side of a killed run, whose last records are in the journal. They count like the others.
+/// @param path  name of the file in warnings
+/// @param file  path of the file
 ComparisonSide side_with_journal(const std::string& path, const std::string& file) {
   ComparisonSide side = side_of(path, results::load_for_resume(file).value());
   side.warnings.push_back(fmt::format("'{}': the run was killed; its journal was read too", path));
@@ -85,9 +87,9 @@ ComparisonSide side_with_journal(const std::string& path, const std::string& fil
   return side;
 }
 
-/// A side of one text.
-/// @param path  its name in warnings
-/// @param file  where it is
+/// Returns the side of a file with this text.
+/// @param path  name of the file in warnings
+/// @param file  path of the file
 ComparisonSide side_of_text(const std::string& path, const std::string& file, const std::string& text) {
   Entries entries;
   const results::Json rest = results::parse_entries(
@@ -99,9 +101,9 @@ ComparisonSide side_of_text(const std::string& path, const std::string& file, co
   return whole_side(path, rest, std::move(entries));
 }
 
-/// A side of a text that is no JSON. Google Benchmark writes NaN and Infinity, which JSON does not have; our writer
-/// does not.
-/// @return  nothing where that is not all that is wrong
+/// Returns the side of a text that is not valid JSON because of its numbers: Google Benchmark writes NaN and Infinity,
+/// which JSON does not have. This project's writer does not.
+/// @return  the side, or nullopt if the text has other errors
 std::optional<ComparisonSide> side_of_odd_numbers(const std::string& path, const std::string& file,
                                                   const std::string& text) {
   const std::optional<std::string> readable = results::with_quoted_numbers(text);
@@ -116,7 +118,7 @@ std::optional<ComparisonSide> side_of_odd_numbers(const std::string& path, const
   }
 }
 
-/// Plain names are whole, since it takes all files to tell what they are matched by.
+/// Reads a file without shortening plain names, because that depends on all files of the comparison.
 ComparisonSide read_unmatched(const std::string& path, const std::filesystem::path& folder) {
   const std::string file = (folder / path).string();
   const std::string text = results::read_text(file);
@@ -147,7 +149,7 @@ ComparisonSide read_side(const std::string& path, const std::filesystem::path& f
 }
 
 std::vector<ComparisonSide> read_sides(std::span<const std::string> paths, const std::filesystem::path& folder) {
-  // Each reader holds its file's text: no more of them at once than there are processors.
+  // Each reader holds the text of its file, so that at most one per processor runs at a time.
   std::counting_semaphore<> processors{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
   std::vector<std::future<ComparisonSide>> readers;
   readers.reserve(paths.size());

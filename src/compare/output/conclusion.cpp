@@ -1,4 +1,4 @@
-// Concludes a comparison in words: rules over its cases.
+// Concludes a comparison in words, by rules over its cases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using Case = CaseComparison;
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMaxTold = 3;  // cases of an outcome; the JSON has them all
+constexpr std::size_t kMaxTold = 3;  // largest number of named cases per outcome; the JSON has all cases
 
 constexpr const char* kCross = "CROSS";
 
@@ -51,7 +51,7 @@ std::vector<const Case*> those(const std::vector<const Case*>& cases, bool (*cou
 bool has_failed(const Case& c) { return is_bad(c.next.status); }
 bool is_slower(const Case& c) { return !has_failed(c) && c.ratio && *c.ratio > 1 + c.threshold; }
 
-/// Weight in the order of cases: the ones that do not run any more come first, then the largest change.
+/// Returns a case's weight in the order of cases: cases that no longer run come first, then the largest change.
 double weight_of(const Case* c) {
   return has_failed(*c) ? std::numeric_limits<double>::infinity() : std::abs(std::log(c->ratio.value_or(1)));
 }
@@ -59,7 +59,7 @@ const Case& worst_of(const std::vector<const Case*>& cases) { return **std::rang
 
 std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
-/// `+5.00 % (95 % interval +3.84 .. +6.17 %, threshold 2 %)`.
+/// Returns the change of a case: `+5.00 % (95 % interval +3.84 .. +6.17 %, threshold 2 %)`.
 std::string change_of(const Case& c) {
   if (!c.ratio) return "";
   std::string text = percent(*c.ratio);
@@ -94,7 +94,7 @@ std::string cause_of(const Case& c) {
   }
 }
 
-/// `REGRESSED CASE: CHANGE; CAUSE; NOTE`, what there is of them.
+/// Returns `REGRESSED CASE: CHANGE; CAUSE; NOTE` without the parts that are empty.
 std::string sentence(const Case& c) {
   std::string text = fmt::format("{} {}", to_string(c.outcome.value()), c.id.name());
   const char* separator = ": ";

@@ -1,4 +1,4 @@
-// A comparison in a terminal: the answer first.
+// Renders a comparison for a terminal, with the answer first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string_view colour_of(Outcome outcome) {
   return is_open ? render::kYellow : "";
 }
 
-/// The outcome stands first in its line.
+/// Returns a line in the colour of its outcome, which is the line's first word.
 std::string coloured(const std::string& line) {
   const std::string_view name = std::string_view{line}.substr(0, line.find(' '));
   const std::optional<Outcome> outcome = parse_enum<Outcome>(name);
@@ -45,7 +45,8 @@ std::string times_of(const Case& c) {
   return fmt::format("{} -> {}", text(c.base.time), text(c.next.time));
 }
 
-/// The host's change says nothing of the code.
+/// Returns the change of a case's time. If the host limits a side and the time was not tested, the text is `host`,
+/// since such a change does not come from the code.
 std::string change_of(const Case& c) {
   return c.host_bound && c.judged_by != Measure::kTime && c.ratio ? "host" : signed_percent(c.ratio);
 }
@@ -60,8 +61,8 @@ std::string interval_of(const Case& c) {
   return fmt::format("{:+.1f} .. {:+.1f}", 100 * (c.ratio_interval->low - 1), 100 * (c.ratio_interval->high - 1));
 }
 
-/// Graver outcomes first, of one outcome the change that is largest for its limit; what was judged on neither side
-/// last.
+/// Returns the cases in order: severe outcomes first, and within an outcome the change that is largest relative to its
+/// limit. Cases without a verdict come last.
 std::vector<const Case*> in_order(const Comparison& comparison, bool is_sorted) {
   std::vector<const Case*> cases;
   for (const Case& c : comparison.cases) cases.push_back(&c);
@@ -82,7 +83,8 @@ std::vector<const Case*> in_order(const Comparison& comparison, bool is_sorted) 
   return cases;
 }
 
-/// @param note_width  of the notes; absent: whole
+/// Returns the table of the cases.
+/// @param note_width  largest width of the notes; nullopt for whole notes
 render::Table table_of(std::span<const Case* const> cases, const CaseNames& names, bool are_whole,
                        std::optional<std::size_t> note_width) {
   using enum render::Align;
@@ -105,7 +107,7 @@ render::Table table_of(std::span<const Case* const> cases, const CaseNames& name
   return table;
 }
 
-/// Names come before notes: these have the columns that are left.
+/// Returns the table's text. Names take precedence over notes, which get the remaining width.
 std::string table_text(std::span<const Case* const> cases, const CaseNames& names, std::size_t width) {
   std::size_t used = 0;
   const render::Table bare = table_of(cases, names, false, 0).without_spare_columns(width);
@@ -117,7 +119,7 @@ std::string table_text(std::span<const Case* const> cases, const CaseNames& name
   return table_of(cases, names, false, note_width).without_spare_columns(width).text(width);
 }
 
-/// The command, a line for each of its steps.
+/// Returns the command with a line for each of its steps.
 std::string command_lines(const std::string& command) {
   std::string lines = "  ";
   for (std::size_t i = 0; i < command.size(); ++i) {

@@ -1,4 +1,4 @@
-// How many cases came out as what, in lines of at most so many columns.
+// The numbers of cases by outcome, in lines of limited width.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace tbench::compare {
 
-/// `text` in lines of at most `width` columns, those after the first indented; words are not cut.
+/// Breaks `text` into lines of at most `width` columns. Lines after the first are indented. Words are not cut.
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
-/// A line an outcome, the gravest first, with the kinds of its cases and what these are known to differ by; then what
-/// is said of host-bound steps, of chance, of cases that one side lacks and of GPUs that others used.
-/// @param width  columns of a line; longer ones are wrapped
+/// Returns a line per outcome, the most severe first, with the classes of its cases and their known spreads. Then
+/// follow lines about host-bound steps, chance, cases that one side lacks, and GPUs that other processes used.
+/// @param width  largest number of columns; longer lines are wrapped
 [[nodiscard]] std::vector<std::string> count_lines(const Comparison& comparison, std::size_t width);
 
 }  // namespace tbench::compare

@@ -1,4 +1,4 @@
-// A comparison for programs.
+// Renders a comparison for programs.
 #include <fmt/format.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace tbench::compare {
 
-// Written only: json_fields.hpp finds them through the namespace of their arguments.
+// These functions only write. json_fields.hpp finds them through the namespace of their arguments.
 static void fields(results::FieldWriter& out, const SideOfCase& side) {
   out.field("status", std::string{to_string(side.status)});
   out.text_unless_empty("reason", side.reason);
@@ -112,7 +112,7 @@ constexpr std::array kCsvColumns{"case",
                                  "new_requested_bytes",
                                  "note"};
 
-/// The shortest text that reads back as the number.
+/// Returns the shortest text that reads back as the number; empty if there is none.
 template <class T>
 std::string text_of(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";

@@ -1,4 +1,4 @@
-// A comparison in Markdown.
+// Renders a comparison as Markdown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 using Texts = std::vector<std::string>;
 using Case = CaseComparison;
 
-/// `f` of the value, or an empty cell.
+/// Returns `f` of the value, or an empty cell if there is no value.
 template <class T, class F>
 std::string cell_of(const std::optional<T>& value, F f) {
   return value ? f(*value) : std::string{};
@@ -42,11 +42,11 @@ std::string ratio_text(const std::optional<double>& ratio) {
 struct PageColumn {
   render::Column column;
   std::function<std::string(const Case&)> cell;
-  bool needs_trace{};  // left out where no case has it
+  bool needs_trace{};  // whether the column is left out if no case has a trace
 };
 
-// `name` is copied by a lambda: with a function that may throw as the first element GCC 12 takes the list's texts for
-// uninitialised.
+// A lambda copies `name`. If the list's first element were a function that may throw, GCC 12 would warn that the list's
+// texts are uninitialised.
 std::vector<PageColumn> verdict_columns(const std::function<std::string(const Case&)>& name) {
   using enum render::Align;
   return {
@@ -130,7 +130,7 @@ void put_header(render::Page& page, const Comparison& comparison) {
   for (const std::string& warning : comparison.warnings) page.line("warning", warning);
 }
 
-/// Between GPUs: cases that ran on one side only.
+/// Returns the cases that ran on only one side, if the sides are different GPU models.
 Texts ran_on_one(const Comparison& comparison, bool on_base) {
   Texts names;
   if (!comparison.cross) return names;
@@ -166,7 +166,7 @@ void put_means(render::Page& page, const Comparison& comparison) {
   page.table(table);
 }
 
-/// How to decide what is open, once for all cases.
+/// Adds how to decide the open cases, once for all of them.
 void put_remedy(render::Page& page, const Comparison& comparison) {
   std::size_t undecided = 0;
   std::size_t hopeless = 0;

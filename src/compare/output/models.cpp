@@ -1,4 +1,4 @@
-// Two GPU models in a terminal: ratios with intervals, no outcomes.
+// Renders a comparison of two GPU models for a terminal: ratios with intervals, without outcomes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +22,7 @@ std::string interval_of(const std::optional<stats::Interval>& interval, bool is_
   return fmt::format("{}{:.3f} .. {:.3f}", is_within ? "~" : "", interval->low, interval->high);
 }
 
+/// Returns the line of a side:
 /// `base  NVIDIA H100 80GB HBM3  GPU-1e06e13b  3eba0ece7d21  2026-11-25  32 cores  a.json`.
 std::string side_line(const char* name, const SideFacts& side) {
   std::string text = fmt::format("{:<4}", name);
@@ -38,7 +39,7 @@ std::string side_line(const char* name, const SideFacts& side) {
   return text;
 }
 
-/// `Model 0.999 (64)  Gemm 1.007 (42)`: by the GPU's time where it is known.
+/// Returns the means by family, of the GPU's times if they are known: `Model 0.999 (64)  Gemm 1.007 (42)`.
 std::string means_of(const Comparison& comparison) {
   std::vector<std::string> parts;
   for (const FamilyMean& mean : comparison.families) {

@@ -17,12 +17,12 @@ using Case = CaseComparison;
 
 constexpr std::string_view kContext = "ctx";
 
-/// The words for an outcome that a case must not have, or should.
+/// The words for an outcome.
 struct Said {
   Outcome outcome;
   const char* one;
   const char* several;
-  bool has_range;  // by how much
+  bool has_range;  // whether the size of the change follows
 };
 constexpr std::array kSaid{
     Said{Outcome::kWrong, "is wrong", "are wrong", false}, Said{Outcome::kError, "fails", "fail", false},
@@ -32,7 +32,8 @@ constexpr std::array kSaid{
 
 bool is_slower(const Case& c) { return c.ratio && *c.ratio > 1 + c.threshold; }
 
-/// `3.3 to 4.3 %`: of a single case its interval, of several the smallest and the largest change; signs are said.
+/// Returns a range such as `3.3 to 4.3 %`: the interval of a single case, or the smallest and the largest change of
+/// several cases. The range has no signs, since words say the direction.
 std::string range_of(const std::vector<const Case*>& cases) {
   double low = 0;
   double high = 0;
@@ -74,7 +75,7 @@ void add_said(std::string& text, const Said& said, const std::vector<const Case*
   add_part(text, part);
 }
 
-/// REGRESSED is slower or needs more memory: each is said.
+/// Adds the text for REGRESSED cases, separately for those that are slower and those that need more memory.
 void add_regressed(std::string& text, const std::vector<const Case*>& cases) {
   std::vector<const Case*> slower;
   std::ranges::copy_if(cases, std::back_inserter(slower), [](const Case* c) { return is_slower(*c); });
@@ -109,7 +110,7 @@ std::string processes_of(const Comparison& comparison) {
   return base == 1 ? "one process per side" : fmt::format("{} processes per side", base);
 }
 
-/// `GPU-c283c354`.
+/// Returns the beginning of the first UUID, `GPU-c283c354`, and the number of the others.
 std::string short_uuid(const std::vector<std::string>& uuids) {
   if (uuids.empty()) return "unknown";
   constexpr std::size_t kLength = 12;

@@ -1,4 +1,4 @@
-// Names and numbers of a comparison, as short as its pages for a terminal need them.
+// Short names and numbers of a comparison, for its output on a terminal.
 #pragma once
 
 #include <map>
@@ -18,24 +18,26 @@ class CaseNames {
   [[nodiscard]] std::string operator()(const CaseId& id) const;
 
  private:
-  std::map<std::string, std::vector<CaseId::Parameter>> shared_;  // by family; of several cases
+  std::map<std::string, std::vector<CaseId::Parameter>> shared_;  // by family; only for families of several cases
 };
 
-/// `+4.80 %` of 1.048; empty where there is none.
+/// Returns a ratio as a change in percent: `+4.80 %` for 1.048; empty if the ratio is absent.
 [[nodiscard]] std::string signed_percent(const std::optional<double>& ratio);
 
-/// `1 case`, `12 cases`.
+/// Returns a count with its noun: `1 case`, `12 cases`.
 [[nodiscard]] std::string counted(std::size_t count, const std::string& one, const std::string& several);
 
-/// The ratio that the outcome follows from: of device times where these were judged.
+/// Returns the ratio that determines the outcome: the ratio of the device times if these were tested, otherwise the
+/// ratio of the times.
 [[nodiscard]] std::optional<double> judged_ratio(const CaseComparison& c);
-/// Its interval.
+/// Returns the 95 % interval of judged_ratio().
 [[nodiscard]] std::optional<stats::Interval> judged_interval(const CaseComparison& c);
 
-/// Returns the comparison's answer in a sentence: what is wrong, slower or faster, and by how much, the gravest first.
+/// Returns the comparison's answer in a sentence: the cases that are wrong, slower or faster, and by how much, the most
+/// severe outcome first.
 [[nodiscard]] std::string answer_of(const Comparison& comparison);
 
-/// Sides, processes, GPU, host and builds, in a sentence.
+/// Returns the sides, processes, GPU, host and builds in a sentence.
 [[nodiscard]] std::string sides_of(const Comparison& comparison);
 
 }  // namespace tbench::compare

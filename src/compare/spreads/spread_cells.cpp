@@ -13,7 +13,7 @@ namespace {
 using ClassKey = KnownSpreads::ClassKey;
 using Samples = std::vector<const SpreadSample*>;
 
-/// Tells cells of one case apart: GPU, way and, for processes, UUID and build.
+/// The key of a cell: case, GPU model, settings of the measurement and, for pairs of processes, UUID and build.
 using CellKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
 struct OpenCell {
@@ -23,7 +23,7 @@ struct OpenCell {
 };
 using OpenCells = std::map<ClassKey, std::map<CellKey, OpenCell>>;
 
-/// How two samples of one case, GPU model and way are apart; nothing where their code may differ.
+/// Returns the kind of pair that two samples of one case, GPU model and way form, or nullopt if their code may differ.
 std::optional<Apart> apart_of(const SpreadSample& a, const SpreadSample& b) {
   if (a.uuid == b.uuid) return a.build == b.build ? std::optional{Apart::kProcesses} : std::nullopt;
   const bool is_same_code = a.build == b.build || (a.is_stock && b.is_stock);
@@ -49,15 +49,15 @@ void add_pair(OpenCells& cells, const SpreadSample& a, const SpreadSample& b) {
     }
   };
   add(class_of_time(facts), a.facts.time, b.facts.time);
-  // Time and device time are of one class at the power limit, where the time stands for the device time, too.
+  // At the power limit, time and device time have the same class. The time then stands for both.
   const std::optional<SpreadClass> of_device = class_of_device_time(facts);
   if (a.device_time && b.device_time && of_device != SpreadClass::kPowerLimit) {
     add(of_device, *a.device_time, *b.device_time);
   }
 }
 
-/// The value that a share `q` of the weight does not exceed.
-/// @param sorted  value and weight
+/// Returns the value that a share `q` of the weight does not exceed.
+/// @param sorted  pairs of value and weight, by value
 double weighted_quantile(std::span<const std::pair<double, double>> sorted, double q) {
   double total = 0;
   for (const auto& [value, weight] : sorted) total += weight;

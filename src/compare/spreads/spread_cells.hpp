@@ -14,19 +14,21 @@ namespace tbench::compare {
 struct SpreadCell {
   std::string key;                  // match_key of the case
   std::vector<double> differences;  // |difference of ln(time)| of each pair
-  double freedom{};                 // processes, or GPUs, less one
+  double freedom{};                 // degrees of freedom: number of processes, or of GPUs, minus one
 };
 
-/// Cells with at least one pair, by class and kind of pair. The cells of a case follow each other.
+/// Returns the cells with at least one pair, by class and kind of pair. The cells of a case follow each other.
 [[nodiscard]] std::map<KnownSpreads::ClassKey, std::vector<SpreadCell>> spread_cells(
     std::span<const SpreadSample> samples);
 
-/// The largest limit that the 50, 90 or 95 % quantile of the cells' differences gives, each cell weighing as much as
-/// any other; of Student's t with kSpreadFreedom, so that 1+1 measurements exceed it in 5 % of comparisons.
+/// Returns the largest of the limits that the 50, 90 and 95 % quantiles of the cells' differences give. All cells weigh
+/// alike. A quantile is scaled to 95 % by Student's t with kSpreadFreedom degrees of freedom, so that two measurements,
+/// one per side, exceed the limit in 5 % of comparisons.
 /// @param cells  at least one
 [[nodiscard]] double spread_limit(std::span<const SpreadCell> cells);
 
-/// Whether cells of one case spread too much for the limit of their class, at stats::kPriorLevel.
+/// Returns whether the cells of one case spread too much for the limit of their class, at the significance level
+/// stats::kPriorLevel.
 [[nodiscard]] bool rejects(std::span<const SpreadCell> cells, const KnownDispersion& of_class);
 
 }  // namespace tbench::compare

@@ -1,4 +1,4 @@
-// The class of a time: what it is known to spread like.
+// The spread class of a measured time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,8 @@ namespace {
 constexpr Seconds kShortest{10e-6};  // events resolve shorter launches badly
 constexpr Seconds kLong{100e-6};
 
-/// The hosts of other ranks limit these, and a ceiling tells of the machine, not of code.
+/// Families without a class. Hosts of other ranks limit the cases of several ranks. Ceilings depend on the machine, not
+/// on the code.
 constexpr std::array<std::string_view, 4> kWithoutClass{"Ceiling", "Collective", "DataParallel", "Overlap"};
 
 bool has_no_class(const CaseId& id) {
@@ -25,7 +26,8 @@ std::optional<SpreadClass> class_of_kernel(const SpreadFacts& facts) {
   return facts.time < kLong ? SpreadClass::kShortKernel : SpreadClass::kKernel;
 }
 
-/// A burst of many launches that wait for each other's enqueuing: the GPU works in less than this share of it.
+/// A long burst is host-bound if the GPU works during less than this share of it, because launches wait until they are
+/// enqueued.
 constexpr double kBusyShare = 0.75;
 
 bool waits_for_launches(const results::Replicate& replicate) {

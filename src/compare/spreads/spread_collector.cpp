@@ -15,7 +15,7 @@
 namespace tbench::compare {
 namespace {
 
-/// Implementations whose kernels are this project's own: they change with its builds.
+/// Implementations with this project's own kernels, which change with its builds.
 constexpr std::array<std::string_view, 2> kOwnImplementations{"fused", "flash"};
 /// Families in which every implementation but the project's own comes from the libraries.
 constexpr std::array<std::string_view, 4> kStockFamilies{"Attention", "Gemm", "Kernel", "Model"};
@@ -66,7 +66,7 @@ std::vector<SpreadSample> samples_of(const ComparisonSide& file) {
 
 using ClassKey = KnownSpreads::ClassKey;
 
-/// In the file a hundredth of a percent is the last digit.
+/// Rounds a limit up to the last digit in the file, a hundredth of a percent.
 double rounded(double limit) {
   constexpr double kDigits = 1e4;
   constexpr double kSlack = 1e-9;  // products of decimals are not exact
@@ -86,8 +86,8 @@ KnownDispersion measured(std::span<const SpreadCell> cells, double at_least) {
           .borrowed = {}};
 }
 
-/// Returns the classes to borrow from, the nearest first: another class of the same kind of pairs, then the same class
-/// of the other kind. A graph's time is the GPU's own time, so that the nearest classes are device times.
+/// Returns the classes to borrow from, the nearest first: another class with the same kind of pairs, then the same
+/// class with the other kind. A graph's time is the GPU's own time, so that its nearest classes are device times.
 std::vector<ClassKey> neighbours(const ClassKey& key) {
   using enum SpreadClass;
   static const std::map<SpreadClass, SpreadClass> kNearest{

@@ -13,7 +13,7 @@
 
 namespace tbench::compare {
 
-/// A class, or a case where `name` is not empty, as the file has it.
+/// A class, or a case if `name` is not empty, as in the file.
 struct SpreadRow {
   std::string name;
   std::string of;
@@ -33,7 +33,8 @@ struct SpreadFile {
   std::vector<SpreadSample> samples;
 };
 
-// Not in an unnamed namespace: json_fields.hpp finds them through the namespace of their arguments.
+// These functions are not in an unnamed namespace, because json_fields.hpp finds them through the namespace of their
+// arguments.
 static void fields(auto& io, results::Like<SpreadRow> auto& row) {
   io.text_unless_empty("case", row.name);
   io.field("class", row.of);
@@ -82,7 +83,8 @@ SpreadRow row_of(const std::string& name, SpreadClass of, Apart apart, const Kno
           .borrowed = spread.borrowed};
 }
 
-/// @throws  std::runtime_error  naming the value
+/// Parses the name of an enumerator.
+/// @throws  std::runtime_error  if the name is unknown; the message has it
 template <class Enum>
 Enum known(const std::string& text, const char* what) {
   if (const std::optional<Enum> value = parse_enum<Enum>(text)) return *value;
@@ -104,7 +106,8 @@ void add(KnownSpreads& spreads, const SpreadRow& row) {
       fmt::format("{}{}{} of {} is there twice", row.name, row.name.empty() ? "" : ": ", row.of, row.apart)};
 }
 
-/// @throws  std::runtime_error  naming the problem
+/// Checks that the file is a spreads file of this version.
+/// @throws  std::runtime_error  if it is not; the message names the problem
 void check_schema(const results::Json& json) {
   const auto schema = json.is_object() ? json.find("schema") : json.end();
   if (!json.is_object() || schema == json.end() || !schema->is_string()) {

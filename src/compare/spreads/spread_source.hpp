@@ -11,7 +11,7 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-/// The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+/// Returns the embedded files. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> spread_files();
 
 }  // namespace tbench::compare

@@ -1,4 +1,4 @@
-// Known spreads for people.
+// The table of known spreads for people.
 #include <fmt/format.h>
 
 #include "tbench/compare/spread_collector.hpp"
@@ -31,7 +31,8 @@ std::string_view described(SpreadClass of) {
   return "";
 }
 
-/// `1.30 (620, 131)`; of a borrowed spread its source.
+/// Returns the limit in % with the numbers of pairs and cells, `1.30 (620, 131)`, or with the source of a borrowed
+/// limit.
 std::string cell(const KnownSpreads& spreads, SpreadClass of, Apart apart) {
   const auto found = spreads.classes.find({of, apart});
   if (found == spreads.classes.end()) return "unknown";
