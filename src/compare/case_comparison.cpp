@@ -127,7 +127,7 @@ std::optional<Outcome> status_outcome(const CaseComparison& c) {
   return std::nullopt;
 }
 
-/// Whether a faster case may take that much more memory.
+/// Returns whether a faster case may need that much more memory.
 bool is_paid_for(Outcome time, const CaseComparison& c) {
   if (time != Outcome::kImproved && time != Outcome::kLikelyFaster) return false;
   const Peaks peaks = comparable_peaks(c).value();

@@ -51,7 +51,7 @@ class Watch {
   std::array<struct sigaction, kStopSignals.size()> before_{};
 };
 
-/// Only functions that POSIX allows after a fork are called here.
+/// Executes the command in the new process. Calls only functions that POSIX allows after a fork.
 [[noreturn]] void become(char* const* arguments, const CommandOutput& output, int null_input, pid_t parent) {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;

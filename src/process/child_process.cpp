@@ -98,7 +98,7 @@ bool become_worker(const LaunchPlan& plan) {
   return fcntl(plan.requests, F_SETFD, 0) == 0 && fcntl(plan.messages, F_SETFD, 0) == 0;
 }
 
-/// Only functions that POSIX allows after a fork are called from here on.
+/// Executes the program in the new process. Calls only functions that POSIX allows after a fork.
 [[noreturn]] void run_child(const LaunchPlan& plan) {
   if (become_worker(plan)) execv(plan.executable, plan.arguments.data());
   const int error = errno;

@@ -50,7 +50,7 @@ struct Supervisor::Exchange {
   const std::function<bool()>& stop;
   bool was_interrupted{};
   bool may_go_to_a_new_child{};  // the child died, perhaps of an earlier request
-  Seconds start;                 // as Outcome::start
+  Seconds start;                 // see Outcome::start
 };
 
 Supervisor::Supervisor(SupervisorOptions options) : options_{std::move(options)} {}
@@ -114,7 +114,7 @@ void Supervisor::prepare_child() {
 std::unique_ptr<Supervisor::Child> Supervisor::take_standby() {
   std::unique_ptr<Child> standby = std::exchange(standby_, nullptr);
   try {
-    if (standby && standby->connection.poll_event(kAtOnce, kForever)) standby.reset();  // it was told nothing yet
+    if (standby && standby->connection.poll_event(kAtOnce, kForever)) standby.reset();  // it has ended
   } catch (const ProtocolError&) {
     standby.reset();
   }

@@ -14,7 +14,7 @@ namespace tbench::compare {
 
 /// Compares the two sides of a case. Leaves out the minimum detectable effect, the adjusted p and the outcome, which
 /// need the correction over all cases: decide() fills them in.
-/// @param apart  how the sides differ; absent if no spread is known for that
+/// @param apart  the kind of pair whose known spreads apply; absent if no spread is known for the sides
 [[nodiscard]] CaseComparison measure_change(const results::MeasuredCase& base, const results::MeasuredCase& next,
                                             const CompareOptions& options, std::optional<Apart> apart = std::nullopt);
 

@@ -71,7 +71,7 @@ std::string change_of(const Case& c) {
                             100 * (interval->high - 1), 100 * c.threshold);
 }
 
-/// Returns the cause of a case's outcome, besides its change.
+/// Returns the cause of a case's outcome, or how to decide it; empty if the change itself explains the outcome.
 std::string cause_of(const Case& c) {
   switch (c.outcome.value()) {
     case Outcome::kHost:
