@@ -306,7 +306,8 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
   }
   const std::optional<Outcome> memory = memory_outcome(c);
   const std::optional<Outcome> status = status_outcome(c);
-  c.outcome = status ? *status : combined(time_outcome(c, adjusted_p, options.false_discovery_rate), memory, c);
+  if (!status) c.outcome_of_time = time_outcome(c, adjusted_p, options.false_discovery_rate);
+  c.outcome = status ? *status : combined(*c.outcome_of_time, memory, c);
   add_note(c.note, status_note(c.base, c.next));
   add_note(c.note, memory_note(c, memory));
   c.replicates_to_decide = replicates_to_decide(c);

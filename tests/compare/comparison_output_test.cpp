@@ -84,6 +84,27 @@ TEST(ComparisonOutput, Text) {
   expect_golden("cross.txt", comparison_console(cross(), {}));
 }
 
+TEST(ComparisonOutput, AnswersSeparatelyForTimeMemoryAndCasesThatFailed) {
+  const std::vector<double> usual{0.0250, 0.0251, 0.0249};
+  const std::vector<double> faster{0.0200, 0.0201, 0.0199};
+  const auto failed = support::compared_case(kBig, {support::failed_replicate(Status::kOom, "out of memory")});
+  const auto answer = [](std::vector<results::MeasuredCase> base, std::vector<results::MeasuredCase> next) {
+    const std::string text = comparison_console(
+        compare(support::side_with(std::move(base), "a.json"), support::side_with(std::move(next), "b.json"), {}), {});
+    return text.substr(0, text.find('\n'));
+  };
+  const auto small_of = [&](const std::vector<double>& times, std::int64_t bytes) {
+    return measured(small("sdpa"), times, 1.98e9, bytes);
+  };
+  EXPECT_EQ(answer({small_of(usual, 3 * kGibi)}, {small_of(usual, kGibi)}), "1 case needs less memory.");
+  EXPECT_EQ(answer({small_of(usual, kGibi)}, {small_of(usual, 3 * kGibi)}), "1 case needs more memory.");
+  EXPECT_THAT(answer({small_of(usual, kGibi)}, {small_of(faster, kGibi)}),
+              testing::StartsWith("1 case is faster, by 1"));
+  EXPECT_THAT(answer({small_of(faster, kGibi)}, {small_of(usual, 3 * kGibi)}),
+              testing::StartsWith("1 case is slower, by 2"));
+  EXPECT_EQ(answer({failed}, {measured(kBig, usual, 1.98e9, kGibi)}), "1 case no longer fails.");
+}
+
 TEST(ComparisonOutput, ABuildOfATreeWithChangesHasItsMark) {
   ComparisonSide next = new_side();
   next.environments[0].commit += "-dirty";

@@ -102,6 +102,7 @@ struct CaseComparison {
   bool by_machines{};                         // whether the sides come from two GPUs of one model
   std::optional<double> smallest_detectable;  // MDE: minimum detectable effect, a fraction, at least the threshold
   std::optional<Outcome> outcome;             // absent between different GPU models
+  std::optional<Outcome> outcome_of_time{};   // outcome without memory; absent if a status decides
   /// The number of replicates per side that would decide an UNDECIDED case, if further replicates vary like these.
   /// Absent if it exceeds kMaxReplicates.
   std::optional<std::int64_t> replicates_to_decide;

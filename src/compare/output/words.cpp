@@ -24,13 +24,10 @@ struct Said {
   const char* several;
   bool has_range;  // whether the size of the change follows
 };
-constexpr std::array kSaid{
-    Said{Outcome::kWrong, "is wrong", "are wrong", false}, Said{Outcome::kError, "fails", "fail", false},
-    Said{Outcome::kLikelySlower, "is probably slower", "are probably slower", true},
-    Said{Outcome::kLikelyFaster, "is probably faster", "are probably faster", true},
-    Said{Outcome::kImproved, "is faster or needs less memory", "are faster or need less memory", true}};
-
-bool is_slower(const Case& c) { return c.ratio && *c.ratio > 1 + c.threshold; }
+constexpr std::array kSaid{Said{Outcome::kWrong, "is wrong", "are wrong", false},
+                           Said{Outcome::kError, "fails", "fail", false},
+                           Said{Outcome::kLikelySlower, "is probably slower", "are probably slower", true},
+                           Said{Outcome::kLikelyFaster, "is probably faster", "are probably faster", true}};
 
 /// Returns a range such as `3.3 to 4.3 %`: the interval of a single case, or the smallest and the largest change of
 /// several cases. The range has no signs, since words say the direction.
@@ -75,14 +72,19 @@ void add_said(std::string& text, const Said& said, const std::vector<const Case*
   add_part(text, part);
 }
 
-/// Adds the text for REGRESSED cases, separately for those that are slower and those that need more memory.
-void add_regressed(std::string& text, const std::vector<const Case*>& cases) {
-  std::vector<const Case*> slower;
-  std::ranges::copy_if(cases, std::back_inserter(slower), [](const Case* c) { return is_slower(*c); });
-  add_said(text, {Outcome::kRegressed, "is slower", "are slower", true}, slower);
-  const std::size_t more = cases.size() - slower.size();
-  if (more == 0) return;
-  add_part(text, fmt::format("{} more memory", counted(more, "case takes", "cases take")));
+/// Adds the text for REGRESSED or IMPROVED cases, separately for those whose time has the outcome, those that failed in
+/// the base, and the others, whose memory has it.
+void add_changed(std::string& text, const std::vector<const Case*>& cases, const Said& by_time, const Said& by_memory) {
+  std::vector<const Case*> in_time;
+  std::vector<const Case*> recovered;
+  std::vector<const Case*> in_memory;
+  for (const Case* const c : cases) {
+    auto& kind = !c->outcome_of_time ? recovered : c->outcome_of_time == by_time.outcome ? in_time : in_memory;
+    kind.push_back(c);
+  }
+  add_said(text, by_time, in_time);
+  add_said(text, by_memory, in_memory);
+  add_said(text, {by_time.outcome, "no longer fails", "no longer fail", false}, recovered);
 }
 
 bool is_judged(const Case& c) { return is_tested(c) || c.known_test; }
@@ -182,9 +184,15 @@ std::optional<stats::Interval> judged_interval(const CaseComparison& c) {
 std::string answer_of(const Comparison& comparison) {
   std::string text;
   for (const Said& said : kSaid) {
-    if (said.outcome == Outcome::kLikelySlower) add_regressed(text, cases_of(comparison, Outcome::kRegressed));
+    if (said.outcome == Outcome::kLikelySlower) {
+      add_changed(text, cases_of(comparison, Outcome::kRegressed),
+                  {Outcome::kRegressed, "is slower", "are slower", true},
+                  {Outcome::kRegressed, "needs more memory", "need more memory", false});
+    }
     add_said(text, said, cases_of(comparison, said.outcome));
   }
+  add_changed(text, cases_of(comparison, Outcome::kImproved), {Outcome::kImproved, "is faster", "are faster", true},
+              {Outcome::kImproved, "needs less memory", "need less memory", false});
   return text.empty() ? nothing_of(comparison) : text + ".";
 }
 

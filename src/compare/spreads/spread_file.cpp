@@ -96,7 +96,8 @@ void add(KnownSpreads& spreads, const SpreadRow& row) {
   const auto of = known<SpreadClass>(row.of, "class");
   const auto apart = known<Apart>(row.apart, "apart");
   if (!(row.limit > 0)) throw std::runtime_error{fmt::format("limit: {} is not above 0", row.limit)};
-  if (row.pairs < 0 || row.cells < 0) throw std::runtime_error{fmt::format("pairs: {} is below 0", row.pairs)};
+  if (row.pairs < 0) throw std::runtime_error{fmt::format("pairs: {} is below 0", row.pairs)};
+  if (row.cells < 0) throw std::runtime_error{fmt::format("cells: {} is below 0", row.cells)};
   const KnownDispersion spread{.limit = row.limit, .pairs = row.pairs, .cells = row.cells, .borrowed = row.borrowed};
   const bool is_new = row.name.empty()
                           ? spreads.classes.emplace(KnownSpreads::ClassKey{of, apart}, spread).second
