@@ -51,7 +51,8 @@ struct SelfComparison {
   double detectable{};        // smallest relative change that the comparison would have found
 };
 
-/// @throws  as read_pytorch_times
+/// Reads the rows in the file's order.
+/// @throws  UsageError  under the conditions of read_pytorch_times()
 [[nodiscard]] std::vector<SelfComparison> read_self_comparison(const std::string& path);
 
 /// The description of a file in a folder of results: its content, its machine and its build.

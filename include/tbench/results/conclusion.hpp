@@ -17,7 +17,7 @@
 namespace tbench::results {
 
 struct Conclusion {
-  std::string outcome;           // one of the command's words; it agrees with the exit status
+  std::string outcome;           // one of the command's outcomes; it agrees with the exit status
   std::vector<std::string> why;  // sentences that follow from the same document's numbers; at least one
   std::string next{};            // shell command to run next; empty if there is nothing to do
 };
@@ -65,8 +65,8 @@ struct RunFlags {
 /// The most cases that a command names one by one. For more cases, it repeats the whole run.
 inline constexpr std::size_t kMaxNamed = 8;
 
-/// Returns the flags that run these cases again in the same way, each preceded by a blank. For no names, and for more
-/// than kMaxNamed, they run all cases of the run.
+/// Returns the flags that run these cases again in the same way, each preceded by a space. For no names, and for more
+/// than kMaxNamed names, the flags run all cases of the run.
 [[nodiscard]] std::string flags_for(const RunFlags& run, std::span<const std::string> names);
 
 /// Returns the commands that trace the case with `program` and show the tables of the trace.

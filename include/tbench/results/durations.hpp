@@ -44,10 +44,9 @@ class DurationTable {
  public:
   /// Parses a table of durations.
   /// @param name  name of the file, for messages and the record of a run
-  /// @throws      UsageError  naming `name`, the line, the value and the remedy, for no rows, a missing or unknown
-  /// header
-  ///                          line, a malformed row, a repeated case, seconds below 0 or not finite, or an unknown
-  ///                          status
+  /// @throws      UsageError  naming `name`, the line, the value and the remedy: there are no rows, a header line
+  ///                          is missing or unknown, a row is malformed, a case is repeated, seconds are below 0 or
+  ///                          not finite, or a status is unknown
   [[nodiscard]] static DurationTable parse(std::string_view text, std::string_view name);
 
   /// Returns the GPU's name as NVML reports it: "NVIDIA H100 80GB HBM3".

@@ -1,6 +1,6 @@
-// Strict JSON for structs, from one description of each: `fields(io, object)` names every field once and serves both
-// directions. Only finite numbers go out; a field that is missing, unknown or of another type is an error that says
-// where it is.
+// Strict conversion of structs to JSON and back. Each struct has one function, `fields(io, object)`, which names every
+// field once and serves both directions. Only finite numbers are written. A field that is missing, unknown or of the
+// wrong type is an error, and its message says where the field is.
 #pragma once
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@
 
 namespace tbench::results {
 
-/// A quantity of units.hpp: one double called `value`.
+/// A quantity of units.hpp: an aggregate with one double called `value`.
 template <class T>
 concept Quantity = std::is_aggregate_v<T> && requires(T quantity) {
   { quantity.value } -> std::same_as<double&>;
@@ -45,16 +45,18 @@ template <class T>
 inline constexpr bool kIsMap<std::map<std::string, T>> = true;
 }  // namespace detail
 
+/// Converts a value to JSON.
 /// @throws  std::invalid_argument  naming `where`, for a number that is not finite
 template <class T>
 [[nodiscard]] Json to_value(const T& value, const std::string& where);
 
+/// Converts JSON to a value.
 /// @throws  std::runtime_error  naming `where`, if `json` is not exactly a T
 template <class T>
 [[nodiscard]] T from_value(const Json& json, const std::string& where);
 
-/// Reads a plain value of the right type, for which nothing has to say where it is.
-/// @return  whether that was so
+/// Reads a string, a floating-point number or a Quantity. Needs no place for an error message, since it reports none.
+/// @return  whether T is such a type and `json` has it; otherwise `value` is unchanged, and from_value() must be called
 template <class T>
 [[nodiscard]] bool read_plain(const Json& json, T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -72,26 +74,29 @@ template <class T>
   }
 }
 
-/// Fills one JSON object; `where` names it in errors.
+/// Writes the fields of one JSON object.
 class FieldWriter {
  public:
+  /// @param where  name of the object in error messages
   explicit FieldWriter(std::string where) : where_{std::move(where)} {}
 
+  /// Writes a field.
+  /// @throws  std::invalid_argument  for a number that is not finite
   template <class T>
   void field(const std::string& key, const T& value) {
     object_[key] = to_value(value, path(key));
   }
-  /// An absent value leaves the key out.
+  /// Writes a field, or omits the key if the value is absent.
   template <class T>
   void field(const std::string& key, const std::optional<T>& value) {
     if (value) field(key, *value);
   }
-  /// An enumerator, by the name that to_string gives it.
+  /// Writes an enumerator by its name, the result of to_string().
   template <class Enum>
   void name(const std::string& key, Enum value, std::optional<Enum> (*)(std::string_view)) {
     object_[key] = std::string{to_string(value)};
   }
-  /// Like field() and name(), for fields that version 1 of the schema did not have.
+  /// Like field() and name(), for fields that version 1 of the schema lacks.
   template <class T>
   void late_field(const std::string& key, const T& value) {
     field(key, value);
@@ -110,7 +115,7 @@ class FieldWriter {
                     std::optional<Enum> (*parse)(std::string_view)) {
     name(key, value, parse);
   }
-  /// An empty text leaves the key out.
+  /// Writes a text, or omits the key if the text is empty.
   void text_unless_empty(const std::string& key, const std::string& value) {
     if (!value.empty()) object_[key] = value;
   }
@@ -124,24 +129,26 @@ class FieldWriter {
   Json object_ = Json::object();
 };
 
-/// Reads one JSON object; `finish` checks that nothing was left unread.
+/// Reads the fields of one JSON object. finish() checks that every field was read.
 class FieldReader {
  public:
   /// @param object  must outlive the reader
-  /// @throws        std::runtime_error  if it is not an object
+  /// @param where   name of the object in error messages
+  /// @throws        std::runtime_error  if `object` is not a JSON object
   FieldReader(const Json& object, std::string where) : object_{&object}, where_{std::move(where)} {
     if (object.is_object()) return;
     throw std::runtime_error{fmt::format("{}: expected an object, found {}", where_, object.type_name())};
   }
 
-  /// The value of `key`, or null if there is none.
+  /// Returns the value of `key`, or null if the object has no such key.
   [[nodiscard]] const Json* find(const std::string& key) {
     const auto found = object_->find(key);
     if (found == object_->end()) return nullptr;
     known_.push_back(&*found);
     return known_.back();
   }
-  /// @throws  std::runtime_error  if there is none
+  /// Returns the value of `key`.
+  /// @throws  std::runtime_error  if the object has no such key
   [[nodiscard]] const Json& at(const std::string& key) {
     const Json* value = find(key);
     if (value == nullptr) throw std::runtime_error{fmt::format("{}: the field is missing", path(key))};
@@ -171,7 +178,7 @@ class FieldReader {
     value.reset();
     if (find(key) != nullptr) name(key, value.emplace(), parse);
   }
-  /// Like field(), but a field that version 1 of the schema did not have keeps its default where it is missing.
+  /// Like field() and name(), for fields that version 1 of the schema lacks. A missing field keeps its default.
   template <class T>
   void late_field(const std::string& key, T& value) {
     if (find(key) != nullptr) field(key, value);
@@ -180,11 +187,13 @@ class FieldReader {
   void late_name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
     if (find(key) != nullptr) name(key, value, parse);
   }
+  /// Like name(), but reads the key `before` if the object has no `key`.
   template <class Enum>
   void renamed_name(const std::string& key, const std::string& before, Enum& value,
                     std::optional<Enum> (*parse)(std::string_view)) {
     name(find(key) == nullptr ? before : key, value, parse);
   }
+  /// Reads a text. A missing key means an empty text.
   void text_unless_empty(const std::string& key, std::string& value) {
     std::optional<std::string> text;
     field(key, text);
@@ -193,7 +202,8 @@ class FieldReader {
 
   [[nodiscard]] std::string path(const std::string& key) const { return where_ + "." + key; }
 
-  /// @throws  std::runtime_error  naming the first field that nobody asked for
+  /// Checks that every field was read.
+  /// @throws  std::runtime_error  naming the first unread field
   void finish() const {
     for (const auto& [key, value] : object_->items()) {
       if (std::ranges::find(known_, &value) != known_.end()) continue;
@@ -204,10 +214,11 @@ class FieldReader {
  private:
   const Json* object_;
   std::string where_;
-  std::vector<const Json*> known_;  // values that somebody asked for
+  std::vector<const Json*> known_;  // values of the fields that were read
 };
 
-/// The object made of the fields of `value`.
+/// Converts a struct to a JSON object.
+/// @throws  std::invalid_argument  naming the field, for a number that is not finite
 template <class T>
 [[nodiscard]] Json to_object(const T& value, const std::string& where) {
   FieldWriter out{where};
@@ -215,6 +226,8 @@ template <class T>
   return std::move(out).take();
 }
 
+/// Converts a JSON object to a struct.
+/// @throws  std::runtime_error  naming the field that is missing, unknown or of the wrong type
 template <class T>
 [[nodiscard]] T from_object(const Json& json, const std::string& where) {
   FieldReader in{json, where};
@@ -282,7 +295,7 @@ T from_value(const Json& json, const std::string& where) {
     using Element = typename T::value_type;
     for (const Json& element : json) {
       if constexpr (std::is_same_v<Element, double>) {
-        // Files are mostly samples: where one stands becomes text for an error alone.
+        // Files consist mostly of samples. The name of a sample's place is formatted only for an error.
         if (element.is_number_float()) {
           elements.push_back(element.get<double>());
           continue;

@@ -45,7 +45,7 @@ struct Replicate {
 /// A case with all its replicates.
 struct MeasuredCase {
   CaseId id;
-  std::string key;  // match_key
+  std::string key;  // match_key() of the case
   std::vector<Replicate> replicates;
 };
 

@@ -23,7 +23,7 @@ enum class Outcome {
   kMissing,            // expected, but not in the run
   kSplit,              // slower in only some of the run's processes
   kCreep,              // slower step by step over many runs
-  kBlind,              // nothing was judged in many runs in a row, or an injected slowdown was not found
+  kBlind,              // no case could be evaluated in several runs in a row, or an injected slowdown was not found
   kIncomplete,         // the run is incomplete
   kReplayed,           // the samples are a copy of an earlier run's samples
   kNullControlFailed,  // two runs of one build differ
@@ -52,12 +52,13 @@ inline constexpr int kExitNotWhole = 7;
 /// The summary of all outcomes.
 enum class Headline { kPassed, kReview, kFailed };
 
-/// Parses the name of an outcome. Reads names of earlier versions as their replacements (PASSED as SAME, AMBIGUOUS as
-/// UNDECIDED, INVALID as NOT_JUDGED).
+/// Parses the name of an outcome. Reads names of earlier versions as their replacements: PASSED as SAME, AMBIGUOUS and
+/// INSUFFICIENT as UNDECIDED, INVALID as NOT_JUDGED. Returns nullopt for other text.
 [[nodiscard]] std::optional<Outcome> parse_outcome(std::string_view text);
 
 /// Returns the exit status of an outcome with --strict: 0, or one of the statuses above.
-/// @param is_confirmed  whether running the kept build and this build in turns confirmed it: SPLIT and CREEP then fail
+/// @param is_confirmed  whether alternating runs of the kept build and this build confirmed it: SPLIT and CREEP then
+///                      fail
 [[nodiscard]] int exit_status_of(Outcome outcome, bool is_confirmed = false);
 /// Returns whether the outcome makes a command fail. Uncertain outcomes do so only with `strict`.
 [[nodiscard]] bool is_failure(Outcome outcome, bool strict, bool is_confirmed = false);
@@ -65,7 +66,7 @@ enum class Headline { kPassed, kReview, kFailed };
 [[nodiscard]] Headline headline_of_status(int status);
 [[nodiscard]] Headline headline_of(Outcome outcome, bool is_confirmed = false);
 
-/// The number of cases with each outcome, the gravest outcome first.
+/// The number of cases with each outcome, the most severe outcome first.
 using OutcomeCounts = std::map<Outcome, std::size_t>;
 
 }  // namespace tbench::results

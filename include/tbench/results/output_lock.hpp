@@ -16,9 +16,8 @@ class OutputLock {
  public:
   /// Takes the lock. If the file system has no locks, prints a warning on stderr and continues.
   /// @param path  path of the results file
-  /// @throws      UsageError  if another process, which the message names, has the lock; if the journal cannot be
-  /// opened
-  ///                          or created
+  /// @throws      UsageError  if another process, which the message names, has the lock, or if the journal cannot
+  ///                          be opened or created
   explicit OutputLock(std::string path);
   OutputLock(OutputLock&& other) noexcept = default;
   OutputLock& operator=(OutputLock&& other) = delete;

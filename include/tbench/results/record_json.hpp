@@ -21,8 +21,7 @@ using Json = nlohmann::ordered_json;
 /// Converts JSON to a record, the inverse of record_to_json(): `record_from_json(record_to_json(r)) == r`.
 /// @param where  name of the value in error messages, e.g. `benchmarks[3].tbench`
 /// @throws       std::runtime_error  naming the field that is missing, unknown, of the wrong type or out of its range
-/// @throws       RuleError           for a record that contradicts itself (contradiction_of in record_rules.hpp, which
-///                                   has the other rules of what is read from a file)
+/// @throws       RuleError           for a record that contradicts itself: see contradiction_of() in record_rules.hpp
 [[nodiscard]] Record record_from_json(const Json& json, const std::string& where);
 
 /// Converts an environment to JSON.

@@ -1,6 +1,6 @@
-// Rules that every record keeps, and every entry of a results file. Readers refuse what breaks one: it was edited, or
-// written by another program, and no conclusion from it would be sound. Odd traces, clocks and memory are no broken
-// rules.
+// The rules for every record and every entry of a results file. Readers refuse a record or entry that breaks a rule: it
+// was edited, or written by another program, and conclusions from it would be invalid. An unusual trace, clock or
+// amount of memory breaks no rule.
 #pragma once
 
 #include <array>
@@ -21,39 +21,39 @@
 namespace tbench::results {
 
 enum class RecordRule {
-  kTime,          // there is a time exactly if the status has one
-  kRegime,        // steps have their host times, bursts what is said of bursts
-  kReason,        // every status but `ok` has a reason, of at most kMaxReason bytes
-  kVerification,  // what has a time did not fail its verification
-  kSamples,       // there are samples, all above 0
-  kFlagged,       // flagged samples exist
-  kStatistics,    // statistics are those of the samples
-  kLeastFlop,     // the least FLOP of the work are at most its FLOP
-  kMemory,        // the parts of the peak add up to it, and those of what a phase holds to that
+  kTime,          // a record has a time exactly if its status has one
+  kRegime,        // only sustained steps have wall and drain times, only bursts have burst fields
+  kReason,        // every status except `ok` has a reason; a reason has at most kMaxReason bytes
+  kVerification,  // a record with a time did not fail its verification
+  kSamples,       // a timing has samples, all above 0
+  kFlagged,       // the flagged samples exist
+  kStatistics,    // the statistics follow from the samples
+  kLeastFlop,     // Work::min_flop is at most Work::flop
+  kMemory,        // the classes of the peak, and of the bytes that a phase holds, add up to the whole
   kRepetition,    // 0 <= index < repetitions
-  kName,          // an entry's name is its record's family and parameters
+  kName,          // an entry's name is the name of its record's case
   kRealTime,      // an entry's real_time is its record's median
-  kCounters,      // an entry's counters are those that follow from its record
-  kOnce,          // a file has one record of a case and repetition
-  kCopy           // and the same samples of a case once
+  kCounters,      // an entry's counters follow from its record
+  kOnce,          // a file has one record per case and repetition
+  kCopy           // no two records of a case in a file have the same samples
 };
 
-/// The longest reason, in bytes: ResultWriter cuts what is longer.
+/// The maximum length of a reason, in bytes. ResultWriter cuts longer reasons.
 inline constexpr std::size_t kMaxReason = 4096;
 
-/// The first schema version whose counters are compared: their formulas are the current version's formulas.
+/// The first schema version whose counters are compared with the record. Earlier versions have other formulas.
 inline constexpr std::int64_t kComparedCounters = 9;
 
-/// The first schema version whose statistics follow exactly from the samples. Earlier files may have been shortened: a
-/// part of the samples next to the statistics of all samples. These statistics are then in order, and their median is
-/// within kShortened of the median of the samples that remain.
+/// The first schema version whose statistics follow exactly from the samples. Earlier files may have been shortened:
+/// they keep some of the samples, and the statistics of all samples. Their statistics must be in order, and the median
+/// must be within kShortened, as a fraction, of the median of the remaining samples.
 inline constexpr std::int64_t kExactStatistics = 9;
 inline constexpr double kShortened = 0.25;
 
-/// The first schema version of which the parts of the memory add up.
+/// The first schema version in which the classes of the memory add up to the whole.
 inline constexpr std::int64_t kWholeSplit = 9;
 
-/// How far two derivations of one number may be apart, relative to it.
+/// The largest permitted difference between a stated number and the derived one, relative to the latter.
 inline constexpr double kRuleTolerance = 1e-9;
 
 struct BrokenRule {
@@ -72,31 +72,35 @@ class RuleError : public std::runtime_error {
   RecordRule rule_;
 };
 
-/// Whether record_to_json() could write the record: kTime and kRegime.
+/// Returns the rule that the record breaks, kTime or kRegime, or nullopt if it breaks neither. record_to_json() refuses
+/// a record that breaks one of them.
 [[nodiscard]] std::optional<BrokenRule> contradiction_of(const Record& record);
 
-/// The first rule that the record breaks, kTime to kRepetition.
-/// @param version  of the schema of its file
+/// Returns the first rule that the record breaks, from kTime to kRepetition, or nullopt if it breaks none.
+/// @param version  schema version of the record's file
 [[nodiscard]] std::optional<BrokenRule> broken_rule(const Record& record, std::int64_t version = kSchemaVersion);
 
-/// The first rule that an entry and the record under its `tbench` break together, kName to kCounters. A counter may be
-/// missing.
+/// Returns the first rule that an entry and the record under its `tbench` break together, from kName to kCounters, or
+/// nullopt if they break none. An entry may lack counters.
 [[nodiscard]] std::optional<BrokenRule> broken_rule(const Json& entry, const Record& record,
                                                     std::int64_t version = kSchemaVersion);
 
-/// @throws  RuleError  for a rule that the record breaks
+/// Checks the rules from kTime to kRepetition.
+/// @param where  place of the record in its file, for the message
+/// @throws       RuleError  for the first rule that the record breaks
 void check_record(const Record& record, const std::string& where, std::int64_t version = kSchemaVersion);
 
-/// Like check_record, and also checks the rules that a record and its entry break together.
+/// Checks the rules of check_record(), and then the rules for a record and its entry together.
 void check_entry(const Json& entry, const Record& record, const std::string& where,
                  std::int64_t version = kSchemaVersion);
 
-/// The runs of cases that one file has: kOnce and kCopy.
+/// The runs of cases in one file, to check the rules kOnce and kCopy.
 class FileRuns {
  public:
-  /// @param where  the place of the run, which the message for a later one names, too
-  /// @throws       RuleError  for a case and repetition that was added before, or equal samples (samples_digest) of the
-  ///                          case; the order of parameters does not matter
+  /// Adds a run. The order of the case's parameters does not matter.
+  /// @param where  place of the run in its file; the message about a later run that contradicts this one names it, too
+  /// @throws       RuleError  if a run of the same case and repetition, or a run of the case with the same samples
+  ///                          (samples_digest()), was added before
   void add(const Record& record, const std::string& where);
 
  private:
@@ -108,10 +112,10 @@ class FileRuns {
 
   Case& add_to_case(const CaseId& id, std::int64_t repetition, const std::string& where);
 
-  std::unordered_map<std::string, Case> cases_;  // by match_key
+  std::unordered_map<std::string, Case> cases_;  // by match_key()
 };
 
-/// The record with a reason that keeps kReason, for a writer: what went wrong may have told nothing, or too much.
+/// Returns the record with a reason that satisfies kReason: replaces an empty reason and cuts a long one.
 [[nodiscard]] Record with_sound_reason(Record record);
 
 }  // namespace tbench::results
