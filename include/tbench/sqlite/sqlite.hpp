@@ -1,5 +1,5 @@
-// SQLite with owners: a connection, a statement, a transaction. A file may come from anybody, so its schema runs no
-// code, and the work of a statement is bounded.
+// Owners of SQLite's objects: a connection, a statement and a transaction. A database file may come from anybody.
+// Therefore code in its schema does not run, and the work of a statement is limited.
 #pragma once
 
 #include <sqlite3.h>
@@ -20,25 +20,25 @@ namespace tbench::sqlite {
 class SqliteError : public std::runtime_error {
  public:
   SqliteError(int code, const std::string& message) : std::runtime_error{message}, code_{code} {}
-  /// The primary result code, SQLITE_BUSY for instance.
+  /// Returns the primary result code, e.g. SQLITE_BUSY.
   [[nodiscard]] int code() const { return code_; }
 
  private:
   int code_;
 };
 
-/// The work that one run of a statement may take, in steps of SQLite's virtual machine. A file with ordinary rows needs
-/// a few steps per byte; one with endless generated rows would need them for ever.
+/// Limits the steps of SQLite's virtual machine in one run of a statement. Ordinary rows take a few steps per byte of
+/// the file. Rows that the file's schema generates without end would take steps for ever.
 struct WorkLimit {
   std::int64_t file_bytes{};
-  std::int64_t blocks_left{};  // of the statement that runs, in calls of the progress handler
+  std::int64_t blocks_left{};  // blocks of steps that the running statement has left, counted by the progress handler
 };
 
-/// One prepared statement. Parameters are bound in order; text is copied. A run that takes more steps than its file can
-/// need fails with SQLITE_INTERRUPT.
+/// One prepared statement. Parameters are bound in order; text is copied. A run that exceeds its WorkLimit fails with
+/// SQLITE_INTERRUPT.
 class Statement {
  public:
-  /// @param limit  limit of the connection; must outlive this
+  /// @param limit  limit of the connection; must outlive the statement
   /// @throws       SqliteError
   Statement(sqlite3* connection, WorkLimit& limit, std::string_view sql);
 
@@ -51,10 +51,12 @@ class Statement {
     return value ? bind(*value) : bind_null();
   }
 
-  /// The next row; false after the last one. The statement is then ready to be bound and run again.
+  /// Moves to the next row. After the last row the statement can be bound and run again.
+  /// @return  whether there is a row
   /// @throws  SqliteError
   [[nodiscard]] bool step();
-  /// Runs a statement without rows.
+  /// Runs the statement to its end, and discards its rows.
+  /// @throws  SqliteError
   void run();
 
   [[nodiscard]] std::int64_t integer(int column) const;
@@ -85,10 +87,12 @@ class Connection {
   Connection(const std::string& path, Mode mode, Seconds wait);
 
   [[nodiscard]] Statement prepare(std::string_view sql) const { return Statement{connection_.get(), *limit_, sql}; }
-  /// Statements without parameters, separated by semicolons; rows are dropped.
+  /// Runs statements without parameters, separated by semicolons, and discards their rows.
+  /// @throws  SqliteError
   void execute(const std::string& sql) const;
-  /// The only value of the only row.
+  /// Returns the first value of the first row, or 0 if there is no row.
   [[nodiscard]] std::int64_t integer(std::string_view sql) const;
+  /// Returns the first value of the first row, or an empty text if there is no row.
   [[nodiscard]] std::string text(std::string_view sql) const;
   [[nodiscard]] bool is_read_only() const;
   [[nodiscard]] std::int64_t last_row_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
@@ -99,19 +103,19 @@ class Connection {
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close(connection); }
   };
-  std::unique_ptr<WorkLimit> limit_;  // SQLite has its address
+  std::unique_ptr<WorkLimit> limit_;  // on the heap, since SQLite keeps its address
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// The first thing in the file that is no plain table or index, but runs code of its own when a table is read or
-/// written: `the view 'run'`, `the trigger 'x'`, `the virtual table 'x'`, `the generated column 'x' of 'run'`. Nothing
-/// where there is none.
-/// @param tables  looks at these names alone, in any case of letters, and at triggers on them; empty: at all
+/// Returns the first object in the database that runs code of its own when a table is read or written: `the view
+/// 'run'`, `the trigger 'x'`, `the virtual table 'x'`, `the generated column 'x' of 'run'`. Returns nullopt if there is
+/// none.
+/// @param tables  names to search, in upper or lower case, and their triggers; empty for all names
 /// @throws        SqliteError
 [[nodiscard]] std::optional<std::string> active_object(const Connection& connection,
                                                        std::span<const std::string_view> tables = {});
 
-/// A transaction: without `commit`, everything is rolled back. Takes the write lock at once.
+/// A transaction. Takes the write lock at once. The destructor rolls everything back unless commit() succeeded.
 class Transaction {
  public:
   explicit Transaction(const Connection& connection);
