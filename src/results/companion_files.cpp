@@ -23,7 +23,9 @@ constexpr const char* kMakeNcuTimes = "give a file that tools/ncu_kernel_times.p
 constexpr const char* kMakeManifest = "give the manifest.json of a folder of results";
 constexpr const char* kMakeSelfComparison = "give the aa_verdict.json that tests/bench/aa_check.py wrote";
 
-/// @param convert  JSON to what it says; throws where that is something else
+/// Reads a file as JSON, and converts the JSON.
+/// @param convert  returns the file's content from its JSON; throws if the JSON has another form
+/// @throws         UsageError  naming the file, the problem and `remedy`
 template <class Convert>
 auto read_companion(const std::string& path, const char* remedy, const Convert& convert) {
   const std::string text = read_text(path);
@@ -34,7 +36,7 @@ auto read_companion(const std::string& path, const char* remedy, const Convert& 
   }
 }
 
-/// Files of versions before have `_verdict` for `_outcome`.
+/// Reads the keys that begin with `which`. Files of earlier versions have `_verdict` instead of `_outcome`.
 SelfComparison::Seen seen(const OrderedJson& entry, const std::string& which) {
   const bool has_outcome = entry.contains(which + "_outcome");
   return {.ratio = entry.at(which + "_ratio").get<double>(),
@@ -60,7 +62,7 @@ Manifest manifest_from_json(const OrderedJson& json) {
   return manifest;
 }
 
-/// Returns how the manifest contradicts the results themselves; nothing if they agree.
+/// Returns how the manifest contradicts the results themselves, or nullopt if they agree.
 std::optional<std::string> difference(const Manifest& manifest, const ManifestEntry& entry,
                                       const Environment& environment) {
   const std::string uuid = environment.gpu ? environment.gpu->uuid : "no GPU";
@@ -74,7 +76,7 @@ std::optional<std::string> difference(const Manifest& manifest, const ManifestEn
   return std::nullopt;
 }
 
-/// The packed files below a folder, relative to it.
+/// Returns the paths of the packed results below a folder, relative to the folder.
 std::vector<std::string> packed_files_below(const std::filesystem::path& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{folder.empty() ? "." : folder}) {

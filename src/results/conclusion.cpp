@@ -13,14 +13,14 @@
 namespace tbench::results {
 namespace {
 
-/// Rises whenever a key of a document goes, or changes its meaning; a new one does not raise it.
+/// The version of the documents. It rises if a key is removed or changes its meaning, but not if a key is added.
 constexpr int kVersion = 2;
 
 /// Options whose flag is `--tb_NAME=VALUE`, as results files record them.
 constexpr std::array<const char*, 9> kPlainOptions{"suite",  "study",   "ceilings", "verify", "memory_limit",
                                                    "warmup", "samples", "trace",    "isolate"};
 
-/// The values that transformer_bench records where the user gives none.
+/// The values that transformer_bench records if the user gives none.
 constexpr const char* kDefaultSeed = "1";
 constexpr const char* kEveryCase = ".";
 
@@ -31,7 +31,7 @@ bool is_plain(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || kOthers.find(letter) != std::string_view::npos;
 }
 
-/// `PREFIX.NAME` as NAME, or nothing.
+/// Returns the part of `key` after `prefix`, or an empty text if the key does not begin with it.
 std::string rest_of(const std::string& key, std::string_view prefix) {
   return key.starts_with(prefix) ? key.substr(prefix.size()) : "";
 }
@@ -106,7 +106,7 @@ std::string profile_command(const std::string& program, const RunFlags& run, con
 }
 
 std::string trace_command(const RunFlags& run, std::span<const std::string> names) {
-  const bool is_traced = run.of_all.find(kTraceFlag) != std::string::npos;  // given twice it would be refused
+  const bool is_traced = run.of_all.find(kTraceFlag) != std::string::npos;  // a repeated flag would be refused
   return fmt::format("transformer_bench{}{}{} --benchmark_out=traced.json && tbench report --limits traced.json",
                      flags_for(run, names), is_traced ? "" : " ", is_traced ? "" : kTraceFlag);
 }
@@ -117,8 +117,8 @@ std::string limits_command(const std::string& path, const std::string& name) {
 }
 
 std::string isolate_command(const std::string& program, const RunFlags& run, std::span<const std::string> names) {
-  static constexpr std::string_view kGiven = " --tb_isolate=";  // given twice it would be refused
-  static constexpr std::string_view kValue = "case";            // `none` is as long
+  static constexpr std::string_view kGiven = " --tb_isolate=";  // a repeated flag would be refused
+  static constexpr std::string_view kValue = "case";            // the other value, `none`, has the same length
   std::string flags = flags_for(run, names);
   if (const std::size_t at = flags.find(kGiven); at != std::string::npos)
     flags.erase(at, kGiven.size() + kValue.size());

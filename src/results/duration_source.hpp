@@ -11,7 +11,7 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-/// The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+/// Returns the embedded tables. The build generates the definition (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> duration_files();
 
 }  // namespace tbench::results

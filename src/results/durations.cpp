@@ -24,7 +24,7 @@ constexpr std::string_view kColumns = "case,seconds,status";
 constexpr std::string_view kFormat = "1";
 constexpr std::string_view kReferenceGpu = "NVIDIA H100 80GB HBM3";
 constexpr const char* kRemedy = "Write the table again with 'tbench durations FILES -o FILE'.";
-/// The keys in which neighbours of a case differ, the most alike first.
+/// The keys in which a similar case may differ, the most similar cases first.
 constexpr std::array<std::string_view, 4> kNearestFirst{"precision", "pass", "ctx", "impl"};
 
 std::string short_sha256(std::string_view text) {
@@ -42,7 +42,8 @@ std::string short_sha256(std::string_view text) {
   throw UsageError{fmt::format("{}: {}. {}", where, problem, kRemedy)};
 }
 
-/// `key: value` of a header line; another key has no value.
+/// Returns the value of a key of the header.
+/// @throws  UsageError  naming the missing line, if the header has no such key
 std::string header_value(const std::map<std::string, std::string>& header, const std::string& key,
                          std::string_view name) {
   const auto found = header.find(key);
@@ -63,7 +64,8 @@ void add_header_line(std::map<std::string, std::string>& header, std::string_vie
 
 Seconds median_of(std::vector<double> seconds) { return {stats::median(seconds)}; }
 
-/// The only key in which the two differ, one that only one of them has included; empty where that is not one key.
+/// Returns the only key in which the two cases differ, which one of them may lack. Returns an empty text if they differ
+/// in no key or in several.
 std::string_view only_difference(const CaseId& a, const CaseId& b) {
   std::string_view found;
   const auto differs = [&](std::string_view key) {
@@ -147,7 +149,7 @@ DurationTable DurationTable::parse(std::string_view text, std::string_view name)
   return table;
 }
 
-/// Leaves rows without a time out of what estimates are made from, where there are others, and finds the medians.
+/// Removes the rows without a time from each family that has other rows, and computes the medians.
 void DurationTable::finish() {
   const auto has_no_time = [](const Row& row) { return !has_time(row.duration.status); };
   std::vector<double> all;

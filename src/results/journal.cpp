@@ -27,8 +27,8 @@ constexpr std::string_view kMark = " #";
 constexpr std::size_t kDigits = 8;
 
 struct Line {
-  std::string_view text;                  // of the JSON
-  std::optional<std::uint32_t> checksum;  // that follows it
+  std::string_view text;                  // JSON without its checksum
+  std::optional<std::uint32_t> checksum;  // absent if the line has none
 };
 
 Line line_of(std::string_view line) {
@@ -45,9 +45,9 @@ std::uint32_t checksum_of(std::string_view text) {
   return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()));
 }
 
-/// The value of a line; nothing if the line is torn.
+/// Returns the JSON of a line, or nullopt if the line is torn.
 /// @param is_checked  whether the journal's lines have checksums
-/// @throws            std::runtime_error  naming `where`, for a line that was changed
+/// @throws            std::runtime_error  if the line contradicts its checksum, naming `where`, or is nested too deeply
 std::optional<Json> value_of(const Line& line, bool is_checked, const std::string& where) {
   check_nesting(line.text);
   Json json = Json::parse(line.text, nullptr, false);
@@ -59,10 +59,10 @@ std::optional<Json> value_of(const Line& line, bool is_checked, const std::strin
                   where, *line.checksum, checksum_of(line.text))};
 }
 
-/// The run of a journal, line by line.
+/// Collects the run of a journal, line by line.
 struct Run {
   std::optional<ResultFile> file;  // absent before the header
-  std::int64_t version{};          // of the schema
+  std::int64_t version{};          // schema version of the journal
 
   void add(const Json& json, const std::string& where) {
     if (!file) {
@@ -101,7 +101,7 @@ std::optional<ResultFile> read_journal(const std::string& path) {
     try {
       const std::string where = fmt::format("line {}", i + 1);
       const std::optional<Json> json = value_of(line, is_checked, where);
-      if (!json && i + 1 == lines.size()) break;  // the machine died while the last line was on its way to the disk
+      if (!json && i + 1 == lines.size()) break;  // the machine died while it wrote the last line
       if (!json) refuse_journal(path, where + " is torn");
       run.add(*json, where);
     } catch (const UsageError&) {

@@ -1,5 +1,5 @@
-// The journal beside a results file while its run goes on (result_writer.hpp): a line for the header, then one per
-// record, each with its checksum.
+// The journal next to a results file during its run (result_writer.hpp): one line for the header, then one line per
+// record. Each line has a checksum.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,20 @@
 
 namespace tbench::results {
 
-/// JSON on one line, followed by the CRC-32 of its text (RFC 1952): `{...} #1a2b3c4d`.
+/// Returns a line of a journal: JSON, followed by the CRC-32 of its text (RFC 1952), as in `{...} #1a2b3c4d`.
 [[nodiscard]] std::string journal_line(const Json& json);
 
-/// A journal's run; nothing if the program died before the header was whole. The last line may be torn and is then left
-/// out. A journal of an earlier version, whose header has no checksum, has none at all.
-/// @throws  UsageError  naming file, line and remedy: another torn line, a line that its checksum contradicts or that
-///                      lacks one, a field that is wrong, a record that breaks a rule of record_rules.hpp
+/// Returns the run in a journal, or nullopt if the program ended before the header was complete. A torn last line is
+/// ignored. In journals of earlier versions, whose header has no checksum, no line needs one.
+/// @throws  UsageError  naming the file, the problem and the remedy: another line is torn, a line lacks its checksum or
+///                      contradicts it, a field is wrong, or a record breaks a rule of record_rules.hpp
 [[nodiscard]] std::optional<ResultFile> read_journal(const std::string& path);
 
-/// @throws  UsageError  naming path, problem and remedy
+/// Refuses a journal.
+/// @throws  UsageError  naming the path, the problem and the remedy; always
 [[noreturn]] void refuse_journal(const std::string& path, const std::string& problem);
 
-/// Replaces the record of the same case and repetition, or appends.
+/// Replaces the record of the same case and repetition, or appends the record if there is none.
 void merge(std::vector<Record>& records, Record record);
 
 }  // namespace tbench::results

@@ -23,21 +23,21 @@ constexpr std::array<Role, 256> kRoles = [] {
   return roles;
 }();
 
-/// The index of the quote that ends the string, or the text's size.
-/// @param begin  index after the quote that begins it
+/// Returns the index of the quote that ends the string, or an index beyond the text if there is none.
+/// @param begin  index after the quote that begins the string
 std::size_t end_of_string(std::string_view text, std::size_t begin) {
   std::size_t i = begin;
   while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
   return i;
 }
 
-/// The spellings of what is no finite number, in lower case, the longer ones first.
+/// The spellings of numbers that are not finite, in lower case. Longer spellings precede their beginnings.
 constexpr std::array<std::string_view, 5> kOddNumbers{"infinity", "nan(snan)", "nan(ind)", "nan", "inf"};
 
-/// A number at the begin of a text.
+/// A number at the beginning of a text.
 struct Number {
-  std::size_t size{};  // with its sign; 0: there is none
-  bool is_odd{};       // not finite, so that JSON does not have it
+  std::size_t size{};  // including its sign; 0 if there is no number
+  bool is_odd{};       // whether it is not finite, which JSON does not permit
 };
 
 Number number_at(std::string_view text) {
@@ -51,7 +51,7 @@ Number number_at(std::string_view text) {
     }
   }
   const std::size_t size = std::min(text.find_first_not_of("0123456789+-.eE"), text.size());
-  constexpr std::size_t kShortest = 5;  // of one that is too large: 1e309
+  constexpr std::size_t kShortest = 5;  // length of the shortest number that is too large: 1e309
   if (size < kShortest) return {.size = size, .is_odd = false};
   return {.size = size, .is_odd = std::isinf(std::strtod(std::string{text.substr(0, size)}.c_str(), nullptr))};
 }

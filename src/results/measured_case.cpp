@@ -19,10 +19,10 @@
 namespace tbench::results {
 namespace {
 
-/// Why the driver held the clock down, by its name in a record: the board's power limit.
+/// The throttle reason for the board's power limit, as records name it.
 constexpr std::string_view kPowerLimit = "sw_power_cap";
 
-/// The source of DeviceState::mean_sm_clock().
+/// Returns the source of DeviceState::mean_sm_clock().
 ClockKind clock_kind_of(const DeviceState& device) {
   if (device.sm_clock_counted) return ClockKind::kCounted;
   return device.clock_source == ClockSource::kPolled ? ClockKind::kPolled : ClockKind::kChunk;
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> samples_digest(std::span<const double> samples_s) {
     if (different.size() == kFewestDifferentSamples) break;
   }
   if (different.size() < kFewestDifferentSamples) return std::nullopt;
-  // FNV-1a over words, whose upper halves are mixed into the lower ones: products carry upwards alone.
+  // FNV-1a over 64-bit words. The upper half is then mixed into the lower half, since a product carries only upwards.
   constexpr std::uint64_t kBasis = 0xcbf29ce484222325;
   constexpr std::uint64_t kPrime = 0x100000001b3;
   std::uint64_t digest = kBasis;
@@ -97,7 +97,7 @@ MeasuredCase measured_case(const Record& record) {
 }
 
 CaseId case_of_name(const std::string& name) {
-  if (name.find(':') == std::string::npos) return CaseId{name, {}};  // without parameters, as most of other programs
+  if (name.find(':') == std::string::npos) return CaseId{name, {}};  // most names of other programs have no parameters
   try {
     return CaseId::parse(name);
   } catch (const std::invalid_argument&) {

@@ -8,9 +8,9 @@
 namespace tbench::results {
 namespace {
 
-constexpr double kMaxOfAClock = 1.02;  // of the GPU's highest
+constexpr double kMaxOfAClock = 1.02;  // the largest plausible clock, relative to the GPU's highest clock
 
-/// The precision of the case's products: its parameter, or the end of a ceiling's name, `gemm_bf16`.
+/// Returns the precision of the case's matrix products, from a parameter or from a ceiling's name such as `gemm_bf16`.
 std::optional<Precision> precision_of(const CaseId& id) {
   for (const char* key : {"precision", "input"}) {
     if (const std::string* const value = id.find(key)) return parse_enum<Precision>(*value);
@@ -21,7 +21,8 @@ std::optional<Precision> precision_of(const CaseId& id) {
   return parse_enum<Precision>(std::string_view{*what}.substr(kProduct.size()));
 }
 
-/// Work::optimizer of a train step of before version 9, where `eager` took the fused one in fp16.
+/// Returns Work::optimizer for a train step from before version 9, when `eager` used the fused optimizer in fp16.
+/// Returns an empty text for other cases.
 std::string optimizer_of(const CaseId& id) {
   const std::string* const pass = id.find("pass");
   const std::string* const impl = id.find("impl");
@@ -31,7 +32,7 @@ std::string optimizer_of(const CaseId& id) {
   return *impl == "eager" && precision_of(id) != Precision::kFp16 ? "adamw_foreach" : "adamw_fused";
 }
 
-/// Whether the cycles that were scaled to the median step are more than the GPU can count.
+/// Returns whether the cycles that were scaled to the median step exceed the number that the GPU can count.
 bool has_impossible_clock(const Record& record, const GpuFacts& gpu) {
   if (!record.device || !record.device->sm_clock_counted || !gpu.max_sm_clock_hz) return false;
   if (!record.timing || !record.timing->wall || record.timing->median.value <= 0) return false;

@@ -1,4 +1,4 @@
-// Records of files from before schema version 9, made what later ones are where they say enough for it.
+// Completes records of files from before schema version 9, as far as they have the data.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace tbench::results {
 
-/// The first version whose records have Record::boost_peak and a clock that is never scaled.
+/// The first schema version whose records have Record::boost_peak, and a counted clock that is never scaled.
 inline constexpr std::int64_t kVersionOfBoostPeaks = 9;
 
-/// Adds the optimizer of train steps, and the datasheet's rate at its own clock to each record that has one at another
-/// clock, and forgets the latter where it was made of more cycles than the GPU can count: until version 8 counted
-/// cycles were scaled to the median step, which a few long steps make far too many.
-/// @param file  whose environment tells the GPU; rates need one
+/// Adds Work::optimizer to records of train steps, and Record::boost_peak to records with Record::peak_at_clock.
+/// Removes Record::peak_at_clock if it was computed from more cycles than the GPU can count. Until version 8, counted
+/// cycles were scaled to the median step; a few long steps made the result far too large.
+/// @param file  results whose environment names the GPU; without a GPU, only optimizers are added
 void complete_old_records(ResultFile& file);
 
 }  // namespace tbench::results

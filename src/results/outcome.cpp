@@ -10,7 +10,7 @@
 namespace tbench::results {
 namespace {
 
-/// With --strict, in the order of the outcomes.
+/// The exit statuses with --strict, in the order of the outcomes.
 constexpr std::array<int, kAllOf<Outcome>.size()> kExitStatuses{
     kExitRegressed,          // WRONG
     kExitRegressed,          // FLAKY

@@ -1,4 +1,4 @@
-// One description of each struct, `fields`, serves both directions (json_fields.hpp).
+// Each struct has one function, `fields`, that serves both directions (json_fields.hpp).
 #include "tbench/results/record_json.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,8 @@
 
 namespace tbench::results {
 
-// Not in an unnamed namespace: json_fields.hpp finds them through the namespace of their first argument.
+// These functions are not in an unnamed namespace, because json_fields.hpp finds them by argument-dependent lookup in
+// the namespace of their first argument.
 static void fields(auto& io, Like<WarmUp> auto& warm_up) {
   io.field("steps", warm_up.steps);
   io.field("first_s", warm_up.first);
@@ -186,7 +187,7 @@ static void fields(auto& io, Like<HostTimes> auto& times) {
   io.field("second_verification_s", times.second_verification);
 }
 
-/// Everything of a record but what identifies it.
+/// All fields of a record except its family and its parameters.
 static void fields(auto& io, Like<Record> auto& record) {
   io.name("status", record.status, &parse_enum<Status>);
   io.text_unless_empty("reason", record.reason);

@@ -17,17 +17,18 @@
 namespace tbench::results {
 namespace {
 
-/// The error that rounding may add to a difference, relative to the numbers whose difference it is.
+/// The rounding error of a difference, relative to the numbers that are subtracted.
 constexpr double kRounding = 1e-12;
 
 using Broken = std::optional<BrokenRule>;
 
-/// @param scale  of the numbers from which `derived` was subtracted together
+/// Returns whether a stated number equals the derived one, except for rounding.
+/// @param scale  size of the numbers whose difference `derived` is
 bool agree(double stated, double derived, double scale) {
   return std::abs(stated - derived) <= kRuleTolerance * std::abs(derived) + kRounding * scale;
 }
 
-/// Nothing if that is so.
+/// Returns how the timing breaks the rule kRegime, or an empty text if it keeps the rule.
 std::string regime_problem(const Timing& timing) {
   if (timing.regime == Regime::kBurst) {
     return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
@@ -65,7 +66,7 @@ Broken flagged_problem(const Timing& timing) {
   return std::nullopt;
 }
 
-/// A number of the timing, and what the samples give.
+/// A statistic, as the timing states it and as it follows from the samples.
 struct Statistic {
   const char* key;
   std::optional<double> stated;
@@ -91,7 +92,7 @@ std::array<Statistic, 5> locations(const Timing& timing, const stats::Summary& s
           {"mean_s", timing.mean.value, summary.mean}};
 }
 
-/// The broken rule of the statistics, for versions before kExactStatistics.
+/// Returns the broken rule of the statistics, for versions before kExactStatistics.
 Broken shortened_problem(const Timing& timing, const stats::Summary& summary) {
   const Statistic median{"median_s", timing.median.value, summary.median};
   if (!(std::abs(*median.stated - *median.derived) <= kShortened * *median.derived)) return unlike(median);
@@ -174,7 +175,7 @@ Broken real_time_problem(const Json& entry, const Record& record) {
                                                        text_at(entry, "time_unit"), median)};
 }
 
-/// Google Benchmark's own fields, beside which it writes counters.
+/// Returns whether an entry's key is Google Benchmark's own or `tbench`. All other keys are counters.
 bool is_own_field(const std::string& key) {
   static const std::set<std::string, std::less<>> kFields{"name",
                                                           "family_index",
@@ -199,7 +200,7 @@ bool is_own_field(const std::string& key) {
 
 Broken counters_problem(const Json& entry, const Record& record) {
   const std::map<std::string, double> counters = counters_of(record);
-  auto next = counters.begin();  // where the entry has them in their order, as it is written
+  auto next = counters.begin();  // the expected counter, if the entry has them in the written order
   for (const auto& [key, value] : entry.items()) {
     const bool is_next = next != counters.end() && next->first == key;
     if (!is_next && is_own_field(key)) continue;
@@ -212,7 +213,7 @@ Broken counters_problem(const Json& entry, const Record& record) {
   return std::nullopt;
 }
 
-/// Nothing for parts that add up, or where there are none.
+/// Returns nullopt if the parts add up to the whole, or if there are no parts.
 Broken split_problem(const std::map<std::string, std::int64_t>& split, std::int64_t whole, const std::string& name) {
   std::int64_t sum = 0;
   for (const auto& [memory_class, bytes] : split) sum += bytes;
@@ -297,7 +298,7 @@ Record with_sound_reason(Record record) {
   if (record.status == Status::kOk) return record;
   if (record.reason.empty()) record.reason = "no reason was given";
   if (record.reason.size() <= kMaxReason / 3) return record;
-  // The reason becomes what the file will hold: a byte that is no UTF-8 becomes three.
+  // Replaces invalid UTF-8, as the file's writer does: an invalid byte becomes three bytes.
   record.reason = Json::parse(compact(Json(record.reason))).get<std::string>();
   if (record.reason.size() <= kMaxReason) return record;
   constexpr std::string_view kCut = " ... (cut)";

@@ -1,4 +1,4 @@
-// Results files on the disk (result_file.hpp), and the journal beside one while its run goes on (result_writer.hpp).
+// Reads and writes results files (result_file.hpp), and the journal next to a file during its run (result_writer.hpp).
 #include "tbench/results/result_file.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ using Callback = Json::parser_callback_t;
 constexpr const char* kCopyAgain =
     "copy it again, or run transformer_bench again (with --tb_resume where a journal is beside it)";
 
-/// Whether the text ends before its JSON does.
+/// Returns whether the text ends before its JSON does.
 bool is_cut_off(const std::string& text, const nlohmann::json::parse_error& error) { return error.byte > text.size(); }
 
 Json parse(const std::string& path, const std::string& text, const Callback& callback) {
@@ -83,7 +83,7 @@ void check_kind(const std::string& path, const Json& json) {
 
 namespace fs = std::filesystem;
 
-/// Whether the text is not packed, whatever its name says.
+/// Returns whether the text begins like JSON, so that it is not packed even if its name ends in `.gz`.
 bool begins_as_json(std::string_view text) {
   constexpr std::string_view kBlanks{" \t\r\n"};
   const std::size_t begin = text.find_first_not_of(kBlanks);
@@ -173,7 +173,7 @@ std::vector<Record> select_records(std::span<const Record> records, const std::s
 }
 
 std::optional<ResultFile> load_for_resume(const std::string& path) {
-  // The journal first: a run that ends meanwhile has put all of it into the file before it goes.
+  // The journal is read first: a run that ends meanwhile writes all records to the file before it removes the journal.
   const std::string beside = journal_path(path);
   std::optional<ResultFile> journal;
   if (fs::exists(beside)) journal = read_journal(beside);
@@ -215,8 +215,8 @@ ResultWriter::~ResultWriter() {
   }
 }
 
-/// The order keeps file and journal together whole at every moment: a journal of another run is emptied before its file
-/// is replaced, one of this run only after everything in it is in the file.
+/// The order of the steps keeps file and journal consistent at every moment. The journal of another run is emptied
+/// before that run's file is replaced. This run's journal is emptied only after the file has all of its records.
 void ResultWriter::begin() {
   const std::string name = journal_path(lock_.path());
   if (starts_afresh_) LineAppender{name, lock_.journal()};
@@ -229,9 +229,9 @@ void ResultWriter::begin() {
 void ResultWriter::add(Record record) {
   record = with_sound_reason(std::move(record));
   const std::string line = journal_line(record_to_json(record));
-  static_cast<void>(benchmark_entries({&record, 1}));  // what rewrite() could not write must not get into the journal
+  static_cast<void>(benchmark_entries({&record, 1}));  // throws for a record that rewrite() could not write
   if (journal_) {
-    has_failed_ = true;  // unless it is seen to succeed
+    has_failed_ = true;  // until the line is written
     journal_->append(line);
     has_failed_ = false;
     merge(file_.records, std::move(record));
@@ -276,7 +276,7 @@ void ResultWriter::check_writable(const std::string& path) {
   if (!fs::is_directory(folder, error)) {
     refuse(fmt::format("there is no folder '{}'", folder.string()), "Make it, or give another name.");
   }
-  // Permission bits do not tell of a read-only file system or of a full one; writing does.
+  // Permission bits do not show whether the file system is read-only or full; a trial write does.
   constexpr std::size_t kProbe = 4096;
   try {
     ReplacementFile{without_links(path)}.write(std::string(kProbe, ' '));

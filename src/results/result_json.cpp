@@ -1,5 +1,5 @@
-// The layout of a results file: its header, and its entries, which are what Google Benchmark's own reporter would have
-// written of our records, with the records under `tbench`.
+// The layout of a results file: its header and its entries. An entry has the fields that Google Benchmark's own
+// reporter would write, and the record under `tbench`.
 #include "tbench/results/result_json.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ void check_schema_version(FieldReader& in) {
   }
 }
 
-/// `context.tbench`: what all records share.
+/// Returns `context.tbench`: the data that all records share.
 Json run_to_json(const ResultFile& file) {
   FieldWriter out{"context.tbench"};
   out.field("schema_version", kSchemaVersion);
@@ -93,14 +93,14 @@ Json context_to_json(const ResultFile& file) {
   out.field("mhz_per_cpu", file.host.mhz_per_cpu);
   out.field("cpu_scaling_enabled", file.host.cpu_scaling_enabled);
   Json json = std::move(out).take();
-  json["caches"] = Json::array();  // what Google Benchmark tells of the processor's caches matters to no GPU case
+  json["caches"] = Json::array();  // a processor's caches do not matter for cases on a GPU
   json["load_avg"] = to_value(file.host.load_avg, "context.load_avg");
   json["library_build_type"] = "release";
   json["tbench"] = run_to_json(file);
   return json;
 }
 
-/// Google Benchmark's fields repeat what `tbench` holds, and have to say the same.
+/// Checks that a field of Google Benchmark equals the field under `tbench` that it repeats.
 void check_repeated_field(const Json& repeated, const Json& original, const std::string& where) {
   if (repeated == original) return;
   throw std::runtime_error{
@@ -131,7 +131,8 @@ bool is_one_line(const Json& json) {
 
 void append_pretty(const Json& json, std::size_t indent, std::string& text);
 
-/// Elements between brackets, each after `first` or `next`, the closing bracket after `last`.
+/// Appends the elements between brackets: `first` precedes the first element, `next` every other element, and `last`
+/// the closing bracket.
 void append_elements(const Json& json, std::size_t indent, const std::string& first, const std::string& next,
                      const std::string& last, std::string& text) {
   const std::string* separator = &first;
@@ -158,11 +159,11 @@ void append_pretty(const Json& json, std::size_t indent, std::string& text) {
 }
 
 constexpr std::string_view kTimeUnit = "ms";
-/// compare.py reads the time unit of every entry that has the name of a comparable one, and compares those whose unit
-/// is the same. An entry without a time therefore has a unit that no entry with a time has.
+/// compare.py reads the time unit of every entry that shares the name of a timed one, and compares entries with the
+/// same unit. An entry without a time therefore has a unit that no entry with a time has.
 constexpr std::string_view kNoTimeUnit = "s";
 
-/// The position of a case among all, as Google Benchmark numbers them.
+/// The position of a case in a file, numbered as Google Benchmark does.
 struct Position {
   std::int64_t family_index{};
   std::int64_t index_in_family{};
@@ -181,7 +182,7 @@ std::map<std::string, Position> positions_of(std::span<const Record> records) {
   return positions;
 }
 
-/// The fields with which every entry begins.
+/// Returns the fields with which every entry begins.
 Json entry_head(const Record& record, const std::string& suffix, Position position, bool is_aggregate) {
   Json entry = Json::object();
   entry["name"] = record.id.name() + suffix;
@@ -193,7 +194,8 @@ Json entry_head(const Record& record, const std::string& suffix, Position positi
   return entry;
 }
 
-/// Google Benchmark writes counters beside its own fields, of which none may be hidden by them.
+/// Adds counters next to Google Benchmark's own fields, as Google Benchmark does.
+/// @throws  std::invalid_argument  for a counter with the name of another field, or one that is not finite
 void put_counters(Json& entry, const std::map<std::string, double>& counters) {
   for (const auto& [name, value] : counters) {
     if (entry.contains(name) || name == "tbench" || name == "label" || name == "error_occurred") {
@@ -218,7 +220,8 @@ Json timed_entry(const Record& record, Position position) {
   return entry;
 }
 
-/// compare.py takes the times of every entry that is not an aggregate, and of none that lacks one.
+/// Returns the entry of a record without a time. It is an aggregate, since compare.py reads the time of any other
+/// entry.
 Json failed_entry(const Record& record, Position position) {
   Json entry = entry_head(record, "", position, true);
   entry["repetition_index"] = record.repetition_index;
@@ -232,7 +235,7 @@ Json failed_entry(const Record& record, Position position) {
 }
 
 Json record_entry(const Record& record, Position position) {
-  Json tbench = record_to_json(record);  // first, for its errors name case and field
+  Json tbench = record_to_json(record);  // first, because its errors name case and field
   Json entry = record.timing ? timed_entry(record, position) : failed_entry(record, position);
   entry["tbench"] = std::move(tbench);
   return entry;
@@ -249,7 +252,7 @@ struct Aggregate {
   double (*of)(std::span<const double>);
 };
 
-/// Google Benchmark's four, in its order.
+/// Google Benchmark's four aggregates, in its order.
 constexpr std::array kAggregates{
     Aggregate{"mean", "time", &stats::mean},
     Aggregate{"median", "time", &stats::median},
@@ -258,7 +261,7 @@ constexpr std::array kAggregates{
     Aggregate{"cv", "percentage", &coefficient_of_variation},
 };
 
-/// Counters that every repetition has, with their values.
+/// Returns the values of each counter that every repetition has.
 std::map<std::string, std::vector<double>> common_counters(std::span<const Record* const> repetitions) {
   std::map<std::string, std::vector<double>> values;
   for (const Record* record : repetitions) {
@@ -286,13 +289,13 @@ Json aggregate_entry(const Aggregate& aggregate, std::span<const Record* const> 
   std::map<std::string, double> counters;
   for (const auto& [name, values] : common_counters(repetitions)) {
     const double value = aggregate.of(values);
-    if (std::isfinite(value)) counters.emplace(name, value);  // the cv of a counter around 0 has no value
+    if (std::isfinite(value)) counters.emplace(name, value);  // the cv of a counter with mean 0 is not finite
   }
   put_counters(entry, counters);
   return entry;
 }
 
-/// Nothing for fewer than two repetitions that have a time.
+/// Returns the aggregates of a case's repetitions; none for fewer than two repetitions with a time.
 std::vector<Json> aggregate_entries(std::span<const Record> records, const std::string& name, Position position) {
   std::vector<const Record*> repetitions;
   for (const Record& record : records) {
@@ -304,7 +307,7 @@ std::vector<Json> aggregate_entries(std::span<const Record> records, const std::
   return entries;
 }
 
-/// Index of the last record of every case that has several.
+/// Returns the index of the last record of each case that has several records.
 std::map<std::string, std::size_t> last_of_several(std::span<const Record> records) {
   std::map<std::string, std::size_t> last;
   std::set<std::string> several;

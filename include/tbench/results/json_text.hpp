@@ -32,8 +32,9 @@ void check_nesting(std::string_view text);
 /// @param depth  depth that the parser reports for the array or object that begins; 0 for the outermost
 void check_nesting(std::size_t depth);
 
-/// Replaces every number that is not finite (NaN, Infinity, inf, with or without a sign, 1e999) by a string of the same
-/// length. Some programs write such numbers, although JSON does not permit them. Returns nullopt if there are none.
+/// Replaces every number that is not finite (NaN, Infinity, inf, with or without a minus sign, 1e999) by a string of
+/// the same length. Some programs write such numbers, although JSON does not permit them. Returns nullopt if there are
+/// none.
 [[nodiscard]] std::optional<std::string> with_quoted_numbers(const std::string& text);
 
 /// Parses the whole text after check_nesting().

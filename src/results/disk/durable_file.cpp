@@ -24,7 +24,7 @@
 namespace tbench::results {
 namespace {
 
-constexpr mode_t kFileMode = 0666;  // less the umask
+constexpr mode_t kFileMode = 0666;  // minus the umask
 
 [[noreturn]] void fail(const char* what, const std::string& path, int error = errno) {
   throw WriteError{what, path, error};
@@ -49,7 +49,7 @@ void check_size(std::size_t bytes, const std::string& path) {
   throw UsageError{fmt::format("'{}': more than {} bytes; give a smaller file", path, kMaxContent)};
 }
 
-/// Refuses what has no end, or none of its own, and what is too large.
+/// Refuses a device, which may have no end, and a file that is too large.
 void check_readable(int descriptor, const std::string& path) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail_to_read("read", path);
@@ -66,27 +66,27 @@ void sync_folder_of(const std::string& path) {
   sync(file.get(), folder);
 }
 
-/// A device or a FIFO takes what is written to it: nothing takes its place.
+/// Writes to a device or a FIFO itself, instead of replacing it.
 void write_through(const std::string& path, std::string_view content) {
   const process::UniqueDescriptor file = open_file(path, O_WRONLY | O_NOCTTY);
   write_all(file.get(), content, path);
 }
 
 constexpr int kGzipWindow = 15 + 16;  // the largest window, in gzip's format instead of zlib's
-/// The file is packed anew every few seconds while a run goes on. Level 9 takes three times as long, and saves 4 %.
+/// A run packs its file again every few seconds. Level 9 takes three times as long, and its files are 4 % smaller.
 constexpr int kLevel = 6;
 constexpr int kMemoryLevel = 8;          // zlib's default
 constexpr std::size_t kTrailer = 8;      // a member's last bytes: CRC and length
-constexpr std::size_t kUsualRatio = 16;  // results are packed to a fifth or a seventh; more room is made as needed
+constexpr std::size_t kUsualRatio = 16;  // results shrink to a fifth or a seventh; the buffer grows as needed
 
-/// zlib counts in 32 bits.
+/// Returns the largest part of `bytes` that fits zlib's 32-bit counters.
 uInt next_part(std::size_t bytes) {
   return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max() / 2));
 }
 
 Bytef* input_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
 
-/// Owns the state of unpacking one member after the other.
+/// Unpacks one member of a file after the other.
 class Inflater {
  public:
   Inflater(std::string_view packed, std::size_t most) : packed_{packed}, most_{most} {
@@ -141,19 +141,19 @@ class Inflater {
   std::size_t used_{};      // bytes of the content so far
 };
 
-/// The last member's length by its trailer: a guess at what to allocate, and no more than usual, since a damaged file's
-/// trailer may say anything.
+/// Returns the number of bytes to allocate first: the last member's length from its trailer, limited by kUsualRatio,
+/// since the trailer of a damaged file may have any value.
 std::size_t expected_size(std::string_view packed) {
   if (packed.size() < kTrailer) return 0;
   std::size_t size = 0;
   for (std::size_t i = 1; i <= 4; ++i) size = size << 8U | static_cast<unsigned char>(packed[packed.size() - i]);
-  return std::min(size, packed.size() * kUsualRatio) + kTrailer;  // never quite full before the member ends
+  return std::min(size, packed.size() * kUsualRatio) + kTrailer;  // the buffer is then not full before the member ends
 }
 
 }  // namespace
 
 std::string without_links(const std::string& path) {
-  constexpr int kMaxLinks = 40;  // as many as the kernel follows
+  constexpr int kMaxLinks = 40;  // the kernel's limit
   std::filesystem::path target{path};
   std::error_code no_link;
   for (int i = 0; i < kMaxLinks; ++i) {
@@ -211,7 +211,8 @@ void LineAppender::append(std::string_view line) {
     write_all(file_.get(), std::string{line} + "\n", path_);
     sync(file_.get(), path_);
   } catch (const std::system_error&) {
-    // Without this the next line would be glued to a torn one. If it fails too, reading reports the torn line.
+    // Otherwise the next line would continue a torn one. If this fails, too, the journal's reader reports the torn
+    // line.
     if (::ftruncate(file_.get(), end) != 0) fmt::print(stderr, "cannot take back a torn line of '{}'\n", path_);
     throw;
   }

@@ -23,14 +23,15 @@
 namespace tbench::results {
 namespace {
 
-constexpr mode_t kFileMode = 0666;  // less the umask
+constexpr mode_t kFileMode = 0666;  // minus the umask
 /// Attempts at a lock, and the pause between them: a command that only checks for a writer (refuse_locked) also holds
 /// the lock for a moment.
 constexpr int kTries = 5;
 constexpr std::chrono::milliseconds kPause{20};
 
-/// Whether a line of /proc/locks is of a held flock on the file: `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`,
-/// the device in hexadecimal. Some file systems have another device there than stat() gives.
+/// Returns the PID in a line of /proc/locks, or nullopt if the line is not a held flock on the file. The format is
+/// `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`, with the device in hexadecimal. For some file systems this
+/// device differs from the one that stat() gives.
 std::optional<std::string> holder_in(const std::string& line, const struct stat& file, bool is_device_compared) {
   std::istringstream words{line};
   std::string number, kind, strictness, mode, pid, place;
@@ -40,7 +41,7 @@ std::optional<std::string> holder_in(const std::string& line, const struct stat&
   return is_device_compared && !place.starts_with(device) ? std::nullopt : std::optional{pid};
 }
 
-/// `process PID`, as far as the kernel tells.
+/// Returns `process PID` of the lock's holder, or `another process` if the kernel does not tell the PID.
 std::string holder_of(int descriptor) {
   struct stat file {};
   if (::fstat(descriptor, &file) != 0) return "another process";
@@ -58,7 +59,8 @@ std::string holder_of(int descriptor) {
       fmt::format("'{}': {} is writing it. Wait for it, or name another {}.", path, holder_of(journal), flag)};
 }
 
-/// @return  0, EWOULDBLOCK if another has it, or why the file system cannot say
+/// Takes the lock.
+/// @return  0, EWOULDBLOCK if another process has the lock, or the error of a file system without locks
 int lock(int descriptor, int how) {
   for (int i = 0;; ++i) {
     if (::flock(descriptor, how | LOCK_NB) == 0) return 0;
@@ -68,7 +70,7 @@ int lock(int descriptor, int how) {
   }
 }
 
-/// Whether the file still has its name: the process that had the lock may have removed it meanwhile.
+/// Returns whether the file still has its name: the process that had the lock may have removed it meanwhile.
 bool has_name(int descriptor, const std::string& path) {
   struct stat open {};
   struct stat named {};
@@ -77,7 +79,7 @@ bool has_name(int descriptor, const std::string& path) {
 }
 
 process::UniqueDescriptor open_journal(const std::string& path) {
-  // A link that somebody put there would have its target emptied.
+  // Symbolic links are refused, because the journal is emptied, and the target of a link must not be.
   constexpr int kFlags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   process::UniqueDescriptor file{::open(path.c_str(), kFlags, kFileMode)};
   if (!file) throw UsageError{fmt::format("--benchmark_out: {}", WriteError{"open", path, errno}.what())};

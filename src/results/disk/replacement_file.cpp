@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kFileMode = 0666;  // less the umask
+constexpr mode_t kFileMode = 0666;  // minus the umask
 constexpr mode_t kPermissions = 07777;
 constexpr int kTries = 100;
 
@@ -33,7 +33,7 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// `.NAME.XXXXXXXX`, which nobody can foresee, in the folder of the path.
+/// Returns an unpredictable name, `.NAME.XXXXXXXX`, in the folder of the path.
 std::string name_beside(const std::string& path) {
   std::random_device random;
   const fs::path target{path};
@@ -59,7 +59,7 @@ ReplacementFile::~ReplacementFile() {
   if (!name_.empty()) ::unlink(name_.c_str());
 }
 
-/// @return  false where the file system knows no files without a name
+/// @return  false if the file system does not support unnamed files
 bool ReplacementFile::open_unnamed() {
   const std::string folder = folder_of(target_);
   file_ = process::UniqueDescriptor{::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kFileMode)};
@@ -68,7 +68,8 @@ bool ReplacementFile::open_unnamed() {
   return false;
 }
 
-/// Should the program be killed. If no process can be made for that, the file is written all the same.
+/// Starts a process that removes the file if the program is killed. Without such a process, the file is written all the
+/// same.
 void ReplacementFile::clean_up(const std::string& name) {
   try {
     cleaner_.emplace(name);

@@ -1,5 +1,5 @@
-// The new content of a file that is about to be replaced: in the file's folder, without a name until it takes the place
-// of the file, so that whatever ends the program leaves nothing behind.
+// The new content of a file that is about to be replaced. It is in the file's folder, but has no name until it takes
+// the file's place. If the program ends before that, nothing is left behind.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ class ReplacementFile {
  public:
   enum class Kind { kUnnamed, kNamed };
 
-  /// @param target  that it will replace; need not exist, and is no link
-  /// @param kind    kNamed: as where the file system knows no files without a name; it has one that goes with the
-  ///                process
-  /// @throws        WriteError  naming the target, as the functions below do
+  /// @param target  path of the file to replace; need not exist, must not be a symbolic link
+  /// @param kind    kNamed for a file with a name, as on a file system without unnamed files; the file is removed if
+  ///                the process ends
+  /// @throws        WriteError  naming the target; so do the functions below
   explicit ReplacementFile(std::string target, Kind kind = Kind::kUnnamed);
   ~ReplacementFile();
   ReplacementFile(const ReplacementFile&) = delete;
@@ -26,7 +26,7 @@ class ReplacementFile {
 
   /// Writes all of the content, and waits until it is on the disk.
   void write(std::string_view content);
-  /// Takes the target's place, with its permissions where there is one.
+  /// Takes the target's place, with the target's permissions if it exists.
   void replace();
 
  private:
@@ -35,8 +35,8 @@ class ReplacementFile {
   void clean_up(const std::string& name);
 
   std::string target_;
-  std::string name_;                         // empty while it has none
-  std::optional<process::Cleaner> cleaner_;  // of the name
+  std::string name_;                         // empty while the file has no name
+  std::optional<process::Cleaner> cleaner_;  // removes the file by its name
   process::UniqueDescriptor file_;
 };
 
