@@ -10,20 +10,21 @@
 namespace tbench::sqlite {
 namespace {
 
-constexpr int kPrimaryCode = 0xff;  // of an extended result code
+constexpr int kPrimaryCode = 0xff;  // mask for an extended result code
 
 constexpr int kStepsPerBlock = 1'000'000;
 constexpr std::int64_t kMinBlocks = 50;        // under a second
-constexpr std::int64_t kStepsPerByte = 20;     // checking a row takes about one, joining and sorting it several
-constexpr std::int64_t kStepsPerChange = 500;  // of rows that this connection wrote since it was opened
-constexpr int kMaxValueBytes = 1 << 27;        // of one text or blob, and of a row
+constexpr std::int64_t kStepsPerByte = 20;     // checking a row takes about one, joining and sorting it takes several
+constexpr std::int64_t kStepsPerChange = 500;  // per row that this connection has written since it was opened
+constexpr int kMaxValueBytes = 1 << 27;        // of one text, one blob or one row
 
 std::int64_t max_blocks(sqlite3* connection, const WorkLimit& limit) {
   const std::int64_t changes = sqlite3_total_changes64(connection);
   return kMinBlocks + limit.file_bytes / kStepsPerBlock * kStepsPerByte + changes / kStepsPerBlock * kStepsPerChange;
 }
 
-/// @return  other than 0 to interrupt the statement
+/// Counts a block of steps, as SQLite's progress handler.
+/// @return  nonzero to interrupt the statement
 int count_block(void* limit) { return --static_cast<WorkLimit*>(limit)->blocks_left < 0 ? 1 : 0; }
 
 [[noreturn]] void fail(sqlite3* connection, int code) {
@@ -47,7 +48,8 @@ std::string immutable_uri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-/// Nothing in the schema runs: no trigger, no view, no function of a default or an index that could do harm.
+/// Keeps code in the schema from running: triggers, views, and harmful functions in defaults and indexes. Limits the
+/// size of a value and the steps of a statement.
 void harden(sqlite3* connection, WorkLimit& limit) {
   const auto configure = [&](int option, int value) { sqlite3_db_config(connection, option, value, nullptr); };
   configure(SQLITE_DBCONFIG_DEFENSIVE, 1);
@@ -58,7 +60,7 @@ void harden(sqlite3* connection, WorkLimit& limit) {
   sqlite3_progress_handler(connection, kStepsPerBlock, &count_block, &limit);
 }
 
-/// Size including the write-ahead log.
+/// Returns the file's size in bytes, including its write-ahead log.
 std::int64_t size_of(const std::string& path) {
   std::int64_t total = 0;
   for (const std::string& file : {path, path + "-wal"}) {
@@ -229,7 +231,7 @@ Transaction::~Transaction() {
   try {
     connection_.execute("ROLLBACK");
   } catch (const SqliteError&) {
-    // After a full disk or an I/O error SQLite has rolled back by itself, and says that there is nothing to undo.
+    // After a full disk or an I/O error, SQLite has already rolled back, and reports that no transaction is open.
   }
 }
 
