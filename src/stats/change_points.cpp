@@ -22,14 +22,14 @@ struct Split {
 
 double pairs_of(double count) { return count * (count - 1) / 2; }
 
-/// Sums of |x - y| inside the left part, inside the right one, and between them.
+/// Sums of |x - y| over the pairs inside the left part, inside the right part, and between the parts.
 struct Distances {
   double left{};
   double right{};
   double between{};
 };
 
-/// n m / (n + m) (2 mean between - mean left - mean right)
+/// Returns the energy statistic, n m / (n + m) (2 mean between - mean left - mean right).
 double energy_of(const Distances& sums, std::size_t left_size, std::size_t right_size) {
   const auto n = static_cast<double>(left_size);
   const auto m = static_cast<double>(right_size);
@@ -51,7 +51,7 @@ std::optional<Split> best_split(const Values& values, std::size_t least) {
   for (std::size_t i = 0; i < count; ++i) sums.right += distance(values, i + 1, count, values[i]);
   std::optional<Split> best;
   for (std::size_t at = 1; at <= count - least; ++at) {
-    const std::size_t moved = at - 1;  // goes from the right to the left
+    const std::size_t moved = at - 1;  // index of the value that moves to the left part
     const double to_left = distance(values, 0, moved, values[moved]);
     const double to_right = distance(values, at, count, values[moved]);
     sums.left += to_left;
@@ -64,7 +64,7 @@ std::optional<Split> best_split(const Values& values, std::size_t least) {
   return best;
 }
 
-/// Whether permutations reach the energy as rarely as asked. Stops as soon as too many have.
+/// Returns whether permutations reach the energy with p <= max_p. Stops as soon as too many have reached it.
 bool is_significant(Values values, double energy, const ChangePointOptions& options, std::mt19937_64& random) {
   // Enough permutations for the smallest possible p to be max_p: the p that results if no permutation reaches the
   // energy.
@@ -89,7 +89,7 @@ void divide(std::span<const double> values, std::size_t offset, const ChangePoin
   divide(values.subspan(split->at), offset + split->at, options, random, found);
 }
 
-/// The changes between the segments that `indexes` divide the series into.
+/// Returns the changes between the segments that `indexes` divide the series into.
 std::vector<ChangePoint> changes_of(std::span<const double> values, const std::vector<std::size_t>& indexes) {
   std::vector<ChangePoint> changes;
   std::size_t begin = 0;

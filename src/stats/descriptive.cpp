@@ -1,4 +1,4 @@
-// Statistics of samples. Everything sorts a copy: a case has a few hundred samples, so that costs microseconds.
+// Statistics of samples. Quantiles sort a copy, which takes microseconds for the few hundred samples of a case.
 #include "tbench/stats/descriptive.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ double relative_iqr_of_sorted(std::span<const double> ordered) {
   return (quantile_of_sorted(ordered, 0.75) - quantile_of_sorted(ordered, 0.25)) / quantile_of_sorted(ordered, 0.5);
 }
 
-/// Ranks of the ends of the median's interval, counted from 0; nothing for too few samples.
+/// Returns the ranks of the ends of the median's interval, counted from 0, or nullopt for too few samples.
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t count) {
   const auto n = static_cast<double>(count);
   // 0.98 = 1.96 / 2: the normal approximation of the binomial distribution with p = 1/2 (deviation sqrt(n) / 2).

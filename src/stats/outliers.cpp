@@ -11,9 +11,9 @@ namespace tbench::stats {
 namespace {
 
 constexpr std::size_t kMinValues = 3;
-constexpr double kFirstShare = 0.8;  // of the level: a single outlier is what is most likely
-/// A quantile of a normal deviate, a little above the 1.28 that nine in ten stay under: the estimate of the spread is
-/// skewed, and one prior in a hundred is rejected by chance.
+constexpr double kFirstShare = 0.8;  // share of the level; a single outlier is most likely
+/// The standard normal deviate for a probability of 0.9. It is a little above the exact 1.28, because the estimate of
+/// the spread is skewed, and one prior in a hundred is rejected by chance.
 constexpr double kNineInTen = 1.34;
 
 std::vector<double> values_of(std::span<const double> values, const std::vector<std::size_t>& indexes) {
@@ -27,10 +27,12 @@ std::vector<std::size_t> without(std::vector<std::size_t> indexes, std::size_t i
   return indexes;
 }
 
-/// As many as may be outliers: fewer than half, and of few values three at most.
+/// Returns the largest possible number of outliers: fewer than half of the values, and at most a quarter of them or
+/// three, whichever is more.
 std::size_t max_outliers(std::size_t count) { return std::min((count - 1) / 2, std::max<std::size_t>(3, count / 4)); }
 
-/// Level of a one-sided test of the value that is the `stage`-th to be taken away, one of `left`.
+/// Returns the level of the one-sided test of the value removed at `stage`, which counts from 0.
+/// @param left  number of values before the removal
 double level_of_stage(double level, std::size_t stage, std::size_t stages, std::size_t left) {
   const double share = stage == 0 ? kFirstShare : (1 - kFirstShare) / static_cast<double>(stages - 1);
   return level * share / static_cast<double>(left);
@@ -41,7 +43,7 @@ std::size_t farthest(std::span<const double> values, const std::vector<std::size
   return std::ranges::max(indexes, {}, [&](std::size_t index) { return std::abs(values[index] - centre); });
 }
 
-/// In the order in which they are taken away.
+/// Returns the indexes of the outliers, in the order of their removal.
 std::vector<std::size_t> outliers_of(std::span<const double> values, double level,
                                      const std::optional<DispersionPrior>& known) {
   std::vector<std::size_t> left(values.size());
@@ -61,10 +63,10 @@ std::vector<std::size_t> outliers_of(std::span<const double> values, double leve
   return taken;
 }
 
-/// The shift, in standard errors, that the first test finds nine times in ten: the estimated spread over the true one
-/// is about normal around 1, with a variance of 1 / (2 nu).
+/// Returns the shift, in standard errors, that the first test finds nine times in ten. The ratio of the estimated
+/// spread to the true one is about normal, with mean 1 and variance 1 / (2 nu).
 double detectable_score(double level, std::size_t count, double degrees_of_freedom) {
-  const double nu = std::max(1.0, degrees_of_freedom - 1);  // the value that is tested does not tell of the spread
+  const double nu = std::max(1.0, degrees_of_freedom - 1);  // the tested value does not contribute to the spread
   const double t = t_upper_quantile(level_of_stage(level, 0, max_outliers(count), count), nu);
   return t + kNineInTen * std::sqrt(1 + t * t / (2 * nu));
 }

@@ -12,7 +12,7 @@ namespace tbench::stats {
 namespace {
 
 constexpr double kMadToDeviation = 1.4826;  // 1 / the normal distribution's upper quartile
-constexpr double kVarianceOfMedian = 1.57;  // pi / 2: of the median of normal values, times n
+constexpr double kVarianceOfMedian = 1.57;  // pi / 2: variance of the median of n normal values, times n
 constexpr double kHalfOfInterval = (1 - 0.95) / 2;
 
 void add_distances(std::vector<double>& distances, std::span<const double> values) {
@@ -61,7 +61,7 @@ Trend trend_of(std::span<const double> values) {
   }
   const auto n = static_cast<double>(values.size());
   const double variance = n * (n - 1) * (2 * n + 5) / 18;
-  const double corrected = sum > 0 ? sum - 1 : sum < 0 ? sum + 1 : 0;  // the sum is a whole number
+  const double corrected = sum > 0 ? sum - 1 : sum < 0 ? sum + 1 : 0;  // continuity correction of an integer sum
   return {.z = corrected / std::sqrt(variance), .rise = median(slopes) * (n - 1)};
 }
 

@@ -15,12 +15,12 @@
 namespace tbench::stats {
 namespace {
 
-/// Without Boost's default detour over long double, which costs much and adds nothing to 15 digits here.
+/// Computes in double. Boost's default, long double, is slow, and 15 digits suffice here.
 using Policy = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 using StudentsT = boost::math::students_t_distribution<double, Policy>;
 
-constexpr double kPower = 0.8;           // with which the smallest detectable change is found
-constexpr double kIntervalTail = 0.025;  // on either side of a 95 % interval
+constexpr double kPower = 0.8;           // probability of finding the smallest detectable change
+constexpr double kIntervalTail = 0.025;  // probability on either side of a 95 % interval
 
 StudentsT students_t(double degrees_of_freedom) {
   if (!(degrees_of_freedom > 0) || !std::isfinite(degrees_of_freedom)) {
@@ -29,7 +29,7 @@ StudentsT students_t(double degrees_of_freedom) {
   return StudentsT{degrees_of_freedom};
 }
 
-/// The inverse of trigamma, which falls from infinity to 0, by bisection of the logarithm.
+/// Computes the inverse of trigamma, which falls from infinity to 0, by bisection of the argument's logarithm.
 /// @param value  above 0
 double inverse_trigamma(double value) {
   double low = std::log(1e-4);
@@ -78,7 +78,7 @@ double prior_degrees_of_freedom(std::span<const std::vector<PooledVariance>> var
   constexpr double kMinDifferences = 10;
   double squares = 0;
   double differences = 0;
-  double expected = 0;  // sum of trigamma(d / 2): what the variances' logarithms differ by if s0 never changes
+  double expected = 0;  // sum of trigamma(d / 2), the variance of each ln s^2 if s0 never changes
   double count = 0;
   for (const std::vector<PooledVariance>& runs : variances) {
     if (runs.size() < 2) continue;
@@ -132,7 +132,7 @@ std::vector<double> benjamini_hochberg(std::span<const double> p_values) {
   const auto count = static_cast<double>(p_values.size());
   double smallest = 1;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double rank = count - static_cast<double>(i);  // of the p values in ascending order, from 1
+    const double rank = count - static_cast<double>(i);  // rank among the p values in ascending order, from 1
     smallest = std::min(smallest, p_values[order[i]] * count / rank);
     adjusted[order[i]] = smallest;
   }
