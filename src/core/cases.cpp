@@ -58,7 +58,7 @@ void check_value(const FamilySpec& family, const KeySpec& key, const std::string
   }
 }
 
-/// The axes with the user's values in place of their own.
+/// Returns the axes, with the user's values instead of their own.
 std::vector<Axis> replaced(const std::string& family, std::vector<Axis> axes, std::span<const AxisOverride> overrides) {
   for (const AxisOverride& change : overrides) {
     if (change.family != family) continue;
@@ -76,7 +76,7 @@ void check_overrides(std::span<const FamilySpec> families, std::span<const AxisO
   }
 }
 
-/// Adds the family's tables of the suite, the course grids with the user's values.
+/// Adds the family's tables of the suite. The course grids get the user's values.
 void add_grids(const FamilySpec& family, Suite suite, std::span<const AxisOverride> overrides,
                std::vector<FamilyGrid>& grids) {
   for (const CaseTable& table : family.tables) {
@@ -149,10 +149,10 @@ std::int64_t CaseId::int_at(std::string_view key) const {
 
 namespace {
 
-// std::regex takes a frame of the stack a character of the name, and a group of the expression.
+// std::regex uses one stack frame per character of the name, and one per group of the expression.
 constexpr std::size_t kMaxName = 1024;
 constexpr std::size_t kMaxExpression = std::size_t{64} << 10;
-constexpr int kMaxGroups = 100;  // one in the other
+constexpr int kMaxGroups = 100;  // nested groups
 
 void check_expression(const std::string& expression, const std::string& flag) {
   int depth = 0;

@@ -33,7 +33,8 @@ void add_times(Counters& counters, const Record& record) {
   if (timing.duty) counters["duty"] = *timing.duty;
 }
 
-/// A burst that nothing has flushed caches before, as on a CPU: no ceiling of the memory's holds for it.
+/// Returns whether the data may be in caches: a burst without a flush before it, as on a CPU. Memory ceilings do not
+/// limit such a burst.
 bool may_lie_in_caches(const Timing& timing) { return timing.regime == Regime::kBurst && timing.l2 != L2State::kCold; }
 
 void add_rates(Counters& counters, const Record& record, Seconds step) {

@@ -16,7 +16,7 @@ std::string value_or_absent(const std::map<std::string, std::string>& versions, 
   return found == versions.end() ? "absent" : found->second;
 }
 
-/// The first version that differs, as "name: old against new".
+/// Returns the first version that differs, as "name: old against new", or nullopt if all versions are equal.
 std::optional<std::string> version_difference(const Environment& a, const Environment& b) {
   std::map<std::string, std::string> names = a.versions;
   names.insert(b.versions.begin(), b.versions.end());

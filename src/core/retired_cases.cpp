@@ -13,7 +13,7 @@
 namespace tbench {
 namespace {
 
-/// The words of a line in front of its comment.
+/// Returns the words of a line before its comment.
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words = split(line.substr(0, line.find('#')), ' ');
   std::erase(words, "");

@@ -12,13 +12,13 @@
 namespace tbench {
 namespace {
 
-/// Returns the place of a shard's case in its round (`count` cases that follow each other).
+/// Returns the place of a shard's case in its round of `count` consecutive cases, from 0.
 std::int64_t column_of(const Shard& shard, std::int64_t round) {
   const std::int64_t turned = (shard.index - 1 - round % shard.count) % shard.count;
   return turned < 0 ? turned + shard.count : turned;
 }
 
-/// No selection has as many cases; a range of a damaged file that goes on for ever must not be unrolled.
+/// A limit beyond any selection, so that a huge range in a damaged file is refused instead of filling the memory.
 constexpr std::int64_t kMaxPlaces = 10'000'000;
 
 struct Load {
@@ -26,7 +26,7 @@ struct Load {
   Places places;
 };
 
-/// `3` or `9-12`, as first and last.
+/// Parses `3` or `9-12` as the first and the last place. Returns nullopt for other text.
 std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::optional<std::int64_t> first = parse_integer(text.substr(0, dash));

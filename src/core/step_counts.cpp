@@ -7,10 +7,10 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-/// Elements of one tensor of each kind.
+/// The number of layers, and the number of elements of one tensor of each kind.
 struct Extents {
   std::int64_t layers, stream, hidden, logits, embeddings;
-  std::int64_t element;  // bytes of one outside the residual stream
+  std::int64_t element;  // bytes of an element outside the residual stream
 };
 
 std::int64_t forward_bytes(const Extents& n, bool has_loss) {
@@ -29,23 +29,25 @@ std::int64_t backward_bytes(const Extents& n) {
   const std::int64_t norm = norms * (n.element + 2 * kFloatBytes) * n.stream;
   const std::int64_t additions = 2 * n.layers * (kFloatBytes + n.element) * n.stream;  // of gradients
   const std::int64_t rope = n.layers * 4 * n.element * n.stream;
-  const std::int64_t swiglu = n.layers * 6 * n.element * n.hidden;  // the product of both is made again
+  const std::int64_t swiglu = n.layers * 6 * n.element * n.hidden;  // the product of the two branches is computed again
   const std::int64_t embedding = kFloatBytes * (n.stream + n.embeddings);
   return loss + norm + additions + rope + swiglu + embedding;
 }
 
-/// Bytes that the optimizer reads and writes for one parameter. In bf16 a product leaves no more bits of a gradient
-/// than that type has. A gradient in fp16, divided by the loss's scale, would be lost in that type.
+/// Returns the bytes that the optimizer reads and writes for one parameter. A gradient has 2 bytes in bf16, since a
+/// matrix product leaves no more of its bits than bf16 has. It has 4 bytes in fp16: after the division by the loss
+/// scale, it would underflow in fp16.
 std::int64_t optimizer_bytes(Precision precision) {
   const std::int64_t gradient = precision == Precision::kBf16 ? 2 : kFloatBytes;
   const std::int64_t copy = storage_bytes(precision) < kFloatBytes ? storage_bytes(precision) : 0;
   return 6 * kFloatBytes + gradient + copy;
 }
 
-constexpr double kMaxOfATime = 1.02;  // what is under it the two measurements' errors explain
+constexpr double kMaxOfATime = 1.02;  // measurement errors explain smaller ratios of the two times
 
-/// Device time of a record with a trace, at the clock of its timed steps. Only a part of a step follows the SM clock,
-/// so that a clock which was slower while the step was timed makes the device time no longer than the step.
+/// Returns the device time of a record with a trace, converted to the clock of its timed steps. Only a part of a step
+/// scales with the SM clock. Therefore the conversion to a slower clock makes the device time at most as long as the
+/// timed step.
 Seconds time_at_timed_clock(const Record& record) {
   const std::optional<Hertz> timed = record.device ? record.device->sm_clock_counted : std::nullopt;
   const std::optional<Hertz> traced = record.trace->sm_clock_counted;
@@ -55,7 +57,7 @@ Seconds time_at_timed_clock(const Record& record) {
   return scaled < as_traced ? scaled : std::max(as_traced, std::min(scaled, record.timing->median));
 }
 
-/// The GPU's own time and the gaps of its queue. Nothing as host_share().
+/// Returns the GPU's own time plus the gaps of its queue. Returns nullopt for bursts and without a device time.
 std::optional<Seconds> busy_time(const Record& record) {
   const std::optional<Seconds> device = device_time(record);
   if (!device || record.timing->regime != Regime::kSustained) return std::nullopt;

@@ -23,7 +23,7 @@ int number(std::string_view digits) {
   return value;
 }
 
-/// Seconds east of UTC; nothing for no offset.
+/// Returns the offset in seconds east of UTC, or nullopt if `zone` is not an offset.
 std::optional<int> offset_of(std::string_view zone) {
   if (zone == "Z") return 0;
   if (!matches(zone, "+dd:dd") && !matches(zone, "-dd:dd")) return std::nullopt;
@@ -84,7 +84,6 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
-/// A closing bracket or brace alone is an ordinary character, and those must not be escaped.
 std::string range_label(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789";
   constexpr std::string_view kSeparators = "._ :#-";
@@ -95,6 +94,7 @@ std::string range_label(std::string_view name) {
   return std::string{name.substr(0, last + 1)} + "*";
 }
 
+/// Does not escape `]` and `}`: alone they are ordinary characters, which must not be escaped.
 std::string escape_regex(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {

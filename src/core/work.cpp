@@ -9,24 +9,25 @@
 namespace tbench {
 namespace {
 
-// The backward pass over the forward pass: five products of the same size instead of two (Dao, arXiv:2307.08691,
-// section 4.1).
+// The FLOP of the backward pass divided by the FLOP of the forward pass: five products of the same size instead of two
+// (Dao, arXiv:2307.08691, section 4.1).
 constexpr double kAttentionBackwardRatio = 2.5;
-constexpr double kMinAttentionBackwardRatio = 2.0;  // without the scores
+constexpr double kMinAttentionBackwardRatio = 2.0;  // if the scores are kept instead of computed again
 
-/// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted. 0: no such units.
+/// The dense FLOP per SM and clock cycle with float32 accumulation, without structured sparsity. A rate is 0 if the GPU
+/// has no such units.
 struct GpuRate {
   std::string_view model;  // whole words of the name that the driver reports
   double fp32, tf32, bf16, fp16;
   Hertz fp32_boost, tensor_boost;  // clocks of the datasheet's rates
 };
 
-// The datasheet's TFLOP/s over SM count and the boost clock it is given for:
+// Each rate is the datasheet's TFLOP/s divided by the SM count and by the boost clock for which the datasheet gives it:
 //   H100 SXM and H200 SXM: 989.4 (bf16, fp16) and 494.7 (TF32) with 132 SM at 1.83 GHz; 66.9 (fp32) at 1.98 GHz
 //     (NVIDIA H100 Tensor Core GPU Architecture, v1.04, table 2; NVIDIA H200 datasheet, the same rates)
 //   A100: 312, 156, 19.5 with 108 SM at 1.41 GHz (NVIDIA A100 Tensor Core GPU Architecture, table 1)
 //   B200: 2,250, 1,125 with 148 SM at 1.86 GHz, 75 at 1.98 GHz; GB200: 2,500, 1,250, 80 at 2.06 and 2.11 GHz
-//     (NVIDIA GB200 NVL72 and HGX B200 datasheets, which print the double: with sparsity)
+//     (NVIDIA GB200 NVL72 and HGX B200 datasheets, which print twice the rates, with sparsity)
 //   L4: 121, 60, 30.3 with 58 SM at 2.04 GHz; L40S: 362, 183, 91.6 with 142 SM at 2.52 GHz (NVIDIA's datasheets, dense)
 //   T4: 65 (fp16), 8.1 (fp32) with 40 SM at 1.59 GHz (NVIDIA Turing GPU Architecture; T4 datasheet)
 //   RTX 4090: 165.2, 82.6, 82.6 with 128 SM at 2.52 GHz (NVIDIA Ada GPU Architecture, v2.02, appendix A)
@@ -44,7 +45,7 @@ constexpr std::array kGpuRates{
     GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512, 512, {2.407e9}, {2.407e9}},
 };
 
-/// "NVIDIA A100-SXM4-80GB" is an A100, an L40 is no L4.
+/// Returns whether the GPU is of the model. "NVIDIA A100-SXM4-80GB" is an A100, but an L40 is not an L4.
 bool is_model(std::string_view gpu_name, std::string_view model) {
   const std::size_t at = gpu_name.find(model);
   if (at == std::string_view::npos) return false;
@@ -66,7 +67,7 @@ double rate_of(const GpuRate& gpu, Precision precision) {
   return 0;
 }
 
-/// Null for a GPU that is not in the table.
+/// Returns the GPU's entry, or null if the table has none.
 const GpuRate* find_gpu(std::string_view gpu_name) {
   const auto* const found =
       std::ranges::find_if(kGpuRates, [&](const GpuRate& gpu) { return is_model(gpu_name, gpu.model); });

@@ -33,8 +33,8 @@ namespace tbench {
 /// Parses the whole of `text` as a base-10 integer. Returns nullopt for other text ("12x", "", "1e3", out of range).
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-/// Parses `YYYY-MM-DDTHH:MM:SS` followed by `Z` or `+HH:MM` (ISO 8601, as in results files) into seconds since 1970 in
-/// UTC. Returns nullopt for other text.
+/// Parses `YYYY-MM-DDTHH:MM:SS` followed by `Z`, `+HH:MM` or `-HH:MM` (ISO 8601, as in results files) into seconds
+/// since 1970 in UTC. Returns nullopt for other text.
 [[nodiscard]] std::optional<std::int64_t> parse_timestamp(std::string_view text);
 
 /// Formats seconds since 1970 as `YYYY-MM-DDTHH:MM:SSZ`, for the years 0 to 9999. The texts sort chronologically.
