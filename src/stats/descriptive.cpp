@@ -18,8 +18,8 @@ constexpr std::size_t kSteadyWindow = 10;
 constexpr double kSteadySpread = 0.01;
 constexpr double kLevelDifference = 0.005;
 constexpr std::size_t kLevelBlocks = 3;
-// The medians of three blocks of ten normal samples lie within 0.97 interquartile ranges of each other 19 times in 20:
-// the standard error of such a median is 1.253 sigma / sqrt(10), sigma is IQR / 1.349, and the range of three normal
+// The medians of three blocks of ten normal samples lie within 0.97 interquartile ranges of each other 19 times in 20.
+// The standard error of such a median is 1.253 sigma / sqrt(10), sigma is IQR / 1.349, and the range of three normal
 // values exceeds 3.31 standard deviations once in 20.
 constexpr double kLevelNoise = 0.97;
 constexpr std::size_t kSettledChecks = 8;

@@ -20,10 +20,11 @@ struct ChangePoint {
   double magnitude{};   // median of the new level minus the median of the previous level
 };
 
-/// Finds the changes of level, in the order of the series, by E-divisive: the best split of a segment by the energy
-/// statistic is kept if permutations of the segment reach as high a statistic with p <= max_p; both parts are then
-/// split in the same way. Changes smaller than min_magnitude are then removed, the smallest first, so that a slow drift
-/// is reported as a few larger steps. Costs O(n^2) for each permutation; series without a change need few.
+/// Finds the changes of level by the method E-divisive, and returns them in the order of the series. The split of a
+/// segment with the largest energy statistic is kept if permutations of the segment reach this statistic with p <=
+/// max_p. Both parts are then split in the same way. Changes smaller than min_magnitude are then removed, the smallest
+/// first, so that a slow drift is reported as a few larger steps. Costs O(n^2) for each permutation; series without a
+/// change need few.
 /// @throws  std::invalid_argument  if min_segment is below 2
 /// @see     Matteson and James, A nonparametric approach for multiple change point analysis, JASA 109 (2014)
 [[nodiscard]] std::vector<ChangePoint> find_change_points(std::span<const double> values,

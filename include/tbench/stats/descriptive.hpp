@@ -54,12 +54,12 @@ struct PowerLaw {
 /// @throws      std::invalid_argument  if the sizes differ or a value is not above 0
 [[nodiscard]] std::optional<PowerLaw> power_law_fit(std::span<const double> x, std::span<const double> y);
 
-/// Returns whether the newest samples, in the order taken, show a settled level: the last ten have
-/// (q90 - q10) / median <= 1 %, and the median of the last five is within 0.5 % of the median of the five before.
+/// Returns whether the newest samples, in the order taken, show a settled level. The last ten must have
+/// (q90 - q10) / median <= 1 %, and the median of the last five must be within 0.5 % of the median of the five before.
 [[nodiscard]] bool is_steady(std::span<const double> samples_in_order);
 
-/// Returns whether the newest samples, in the order taken, have no trend although they are too noisy for is_steady():
-/// the medians of the last three blocks of ten lie within 0.5 % of each other, or within the range that the noise
+/// Returns whether the newest samples, in the order taken, have no trend although they are too noisy for is_steady().
+/// The medians of the last three blocks of ten must lie within 0.5 % of each other, or within the range that the noise
 /// inside the blocks explains (0.97 of their mean relative interquartile range). A longer warm-up would not remove such
 /// noise.
 [[nodiscard]] bool is_level(std::span<const double> samples_in_order);

@@ -25,12 +25,12 @@ struct OutlierSearch {
   double detectable{};                // a deviation of this size, on one side, is found nine times in ten
 };
 
-/// Finds outliers. Removes the value farthest from the mean of the other values, then the next, and so on: fewer than
-/// half of the values, and at most a quarter of them or three, whichever is more. A moderated t test compares each
-/// removed value with the values left. The outliers are all values removed up to the last one that the test rejects, so
-/// that two outliers do not hide each other. The first test has four fifths of `level`, the other tests share the rest,
-/// and each level is divided by the number of values left (Bonferroni). In simulations with normal values (tests/fleet)
-/// the false alarms on one side are at most as frequent as `level`.
+/// Finds outliers. Removes the value farthest from the mean of the other values, then the next, and so on. Removes
+/// fewer than half of the values, and at most a quarter of them or three, whichever is more. A moderated t test
+/// compares each removed value with the values left. The outliers are all values removed up to the last one that the
+/// test rejects, so that two outliers do not hide each other. The first test has four fifths of `level`, the other
+/// tests share the rest, and each level is divided by the number of values left (Bonferroni). In simulations with
+/// normal values (tests/fleet) the false alarms on one side are at most as frequent as `level`.
 /// @param values  values in any order; normal except for outliers
 /// @param level   probability of a false alarm above the other values, and also of one below; above 0, below 1
 /// @param known   dispersion of such values in earlier data; without it, few values find little

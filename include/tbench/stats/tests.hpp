@@ -35,7 +35,7 @@ struct DispersionPrior {
   double degrees_of_freedom{};  // d0: the weight of the prior relative to the measurement; prior_degrees_of_freedom()
 };
 
-/// Estimates d0 from the variation of a case's variances between runs, by the moments of their logarithms: if the
+/// Estimates d0 from the variation of a case's variances between runs, by the moments of their logarithms. If the
 /// variances are s0^2 times F(d, d0) distributed, then var(ln s^2) = trigamma(d / 2) + trigamma(d0 / 2).
 /// @param variances  one list per case, with one variance per run and its degrees of freedom (above 0)
 /// @return           d0, at most kMaxPriorFreedom; 0 if there are fewer than 10 differences between runs
