@@ -1,5 +1,5 @@
-// The interfaces through which the measuring code sees a benchmark family: a case, which can say whether it is
-// supported, check itself and run one step; and a probe of the allocator that it uses.
+// The interfaces through which the measuring code sees a benchmark family. A case says whether it is supported, checks
+// itself and runs one step. A probe gives access to the allocator that the case uses.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,9 @@ class PhaseMarker {
 };
 
 /// Checks the timed launches of a step that the project did not write: the very launches that are timed are checked.
-/// The calls themselves are not timed. On a GPU all but verdict() enqueue on the timed stream and never synchronise, so
-/// that a launch on another stream is found: it reads its operands too early or writes its output too late for after().
+/// The calls themselves are not timed. On a GPU all functions except verdict() enqueue on the timed stream and never
+/// synchronise. A launch on another stream is therefore found: it reads its operands too early, or writes its output
+/// too late for after().
 class LaunchChecker {
  public:
   virtual ~LaunchChecker() = default;

@@ -194,8 +194,8 @@ struct Record {
   std::map<std::string, std::string> labels;
   /// Host time spent on the case outside warm-up and sampling. Includes the start of its process, unlike `host_times`.
   Seconds harness;
-  /// Absent in older files, for a case without a time, and for ranks that share a clock which does not advance
-  /// meanwhile.
+  /// Absent in older files, for a case without a time, and for ranks, whose shared clock does not advance between
+  /// chunks.
   std::optional<HostTimes> host_times;
   bool operator==(const Record&) const = default;
 };

@@ -30,8 +30,8 @@ struct Shard {
 [[nodiscard]] std::string to_string(const Shard& shard);
 
 // All cases except ceilings are distributed; `place` and `shared` count only those, from 0. A shard takes one case from
-// each group of `count` consecutive cases, at a position that advances from group to group: tables repeat with the
-// periods of their axes, and a shard with a fixed position could get a single implementation only.
+// each group of `count` consecutive cases, at a position that advances from group to group. Tables repeat with the
+// periods of their axes, so a shard with a fixed position could get a single implementation only.
 
 /// Returns the index of the shard that has the case at `place` (from 0).
 [[nodiscard]] std::int64_t shard_of_place(std::int64_t place, std::int64_t count);

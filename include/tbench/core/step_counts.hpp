@@ -75,8 +75,8 @@ inline constexpr Seconds kHostSensitiveBudget{25e-6};
 
 /// Returns whether the host limits the time. A chained step is host-bound if host_share() is over kHostBoundShare. A
 /// step that communicates with other ranks is also host-bound if its device had caught up with the host (a drain under
-/// kHostBoundDrain of the step), since a communication kernel counts as busy while it waits for the other hosts.
-/// Without a host_share(), returns Timing::host_bound.
+/// kHostBoundDrain of the step). Its host_share() is too low, because a communication kernel counts as busy while it
+/// waits for the other hosts. Without a host_share(), returns Timing::host_bound.
 /// @param record  record with a time
 [[nodiscard]] bool is_host_bound(const Record& record);
 

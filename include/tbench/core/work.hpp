@@ -45,7 +45,7 @@ struct Work {
 
 /// Returns the FLOP that no implementation can avoid, the numerator of `mfu`. A training step with causal attention has
 /// 6 N + 6 L s d per token, where N is the number of weights in matrix products (with the LM head, without the
-/// embedding); a forward pass has a third of that. Recomputation in the backward pass does not count.
+/// embedding). A forward pass has a third as much. Recomputation in the backward pass does not count.
 /// @see  Narayanan et al., Megatron-LM (arXiv:2104.04473), section 5, without recomputation
 [[nodiscard]] Flop model_flop(const Work& work);
 
