@@ -62,9 +62,10 @@ class DurationTable {
   /// Returns the case's own row, or null if it has none.
   [[nodiscard]] const CaseDuration* find(const CaseId& id) const;
 
-  /// Estimates a case's duration from its own row or, if it has none, from the most similar rows: the median of the
-  /// rows that differ only in the precision; then only in pass, ctx or impl; then in any single key; then of the
-  /// family; then of the table. Rows whose status has no time count only if no other row is left.
+  /// Estimates a case's duration from its own row or, if it has none, from the median of the most similar rows. These
+  /// are the rows that differ only in the precision; if there are none, only in pass, then ctx, then impl, then any
+  /// single key; then all rows of the family, and finally all rows. In a family with times, rows without a time do not
+  /// count.
   [[nodiscard]] DurationEstimate estimate(const CaseId& id) const;
 
  private:

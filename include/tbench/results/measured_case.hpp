@@ -14,9 +14,9 @@
 
 namespace tbench::results {
 
-/// The source of a replicate's SM clock. Sources disagree for the same work: a continuously polled clock and a clock
-/// read at the start of each chunk differ by up to a third, a counted and a polled clock at the power limit by 9 %
-/// (H200).
+/// The source of a replicate's SM clock. Sources disagree for the same work. A continuously polled clock and a clock
+/// read at the start of each chunk differ by up to a third. A counted and a polled clock differ by 9 % at the power
+/// limit (H200).
 enum class ClockKind { kChunk, kPolled, kCounted };
 
 /// One measurement of a case, normally in a process of its own.

@@ -107,9 +107,9 @@ class Connection {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// Returns the first object in the database that runs code of its own when a table is read or written: `the view
-/// 'run'`, `the trigger 'x'`, `the virtual table 'x'`, `the generated column 'x' of 'run'`. Returns nullopt if there is
-/// none.
+/// Returns the first object in the database that runs code of its own when a table is read or written, as `the view
+/// 'run'`, `the trigger 'x'`, `the virtual table 'x'` or `the generated column 'x' of 'run'`. Returns nullopt if there
+/// is none.
 /// @param tables  names to search, in upper or lower case, and their triggers; empty for all names
 /// @throws        SqliteError
 [[nodiscard]] std::optional<std::string> active_object(const Connection& connection,
