@@ -1,4 +1,5 @@
-// What was tried to make the kernels faster: `tbench report --experiments`.
+// The table of experiments with kernels (`tbench report --experiments`): each change, its effect, and whether it was
+// kept.
 #pragma once
 
 #include <optional>
