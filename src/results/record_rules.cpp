@@ -31,11 +31,11 @@ bool agree(double stated, double derived, double scale) {
 /// Returns how the timing breaks the rule kRegime, or an empty text if it keeps the rule.
 std::string regime_problem(const Timing& timing) {
   if (timing.regime == Regime::kBurst) {
-    return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
+    return timing.wall || timing.drain ? "a burst has no wall_s and no drain_s" : "";
   }
   if (!timing.wall || !timing.drain) return "wall_s and drain_s are missing";
   return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited || timing.duty
-             ? "l2, launches_per_sample above 1, resolution_limited and duty are told of bursts alone"
+             ? "only a burst has l2, launches_per_sample above 1, resolution_limited or duty"
              : "";
 }
 

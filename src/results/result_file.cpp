@@ -191,7 +191,7 @@ std::optional<ResultFile> load_for_resume(const std::string& path) {
 void check_resumable(const std::string& path, const ResultFile& earlier, const Environment& now) {
   if (const auto reason = incompatibility(earlier.environment, now)) {
     throw UsageError{
-        fmt::format("--tb_resume: '{}' cannot be gone on with: {}; give another --benchmark_out, or leave "
+        fmt::format("--tb_resume: '{}' cannot be resumed: {}; give another --benchmark_out, or leave "
                     "--tb_resume out to start afresh",
                     path, *reason)};
   }

@@ -38,6 +38,7 @@ RobustScore robust_score(double value, std::span<const double> past, double min_
 
 double prediction_half_width(std::span<const double> past, double level) {
   if (past.size() < 2) throw std::invalid_argument{"a prediction from fewer than two values"};
+  if (!(level > 0 && level < 1)) throw std::invalid_argument{fmt::format("a prediction at the level {}", level)};
   const double centre = median(past);
   const double squares = std::accumulate(past.begin(), past.end(), 0.0, [&](double sum, double value) {
     return sum + (value - centre) * (value - centre);

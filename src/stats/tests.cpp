@@ -141,6 +141,9 @@ std::vector<double> benjamini_hochberg(std::span<const double> p_values) {
 
 double smallest_detectable_difference(const ModeratedTest& test, double false_discovery_rate, std::size_t comparisons) {
   if (comparisons == 0) throw std::invalid_argument{"the smallest detectable difference of no comparisons"};
+  if (!(false_discovery_rate > 0 && false_discovery_rate < 1)) {
+    throw std::invalid_argument{fmt::format("a false discovery rate of {}", false_discovery_rate)};
+  }
   const double tail = false_discovery_rate / (2 * static_cast<double>(comparisons));
   return (t_upper_quantile(tail, test.degrees_of_freedom) + t_upper_quantile(1 - kPower, test.degrees_of_freedom)) *
          test.standard_error;

@@ -94,13 +94,13 @@ TEST(RecordJson, StepsAndBurstsKeepToTheirFields) {
     spoil(*record.timing);
     return write_error(record);
   };
-  EXPECT_THAT(error(burst, [](Timing& t) { t.wall = Seconds{1}; }), HasSubstr("not told of bursts"));
-  EXPECT_THAT(error(burst, [](Timing& t) { t.drain = Seconds{1}; }), HasSubstr("not told of bursts"));
+  EXPECT_THAT(error(burst, [](Timing& t) { t.wall = Seconds{1}; }), HasSubstr("a burst has no wall_s"));
+  EXPECT_THAT(error(burst, [](Timing& t) { t.drain = Seconds{1}; }), HasSubstr("a burst has no wall_s"));
   EXPECT_THAT(error(steps, [](Timing& t) { t.wall.reset(); }), HasSubstr("wall_s and drain_s are missing"));
   EXPECT_THAT(error(steps, [](Timing& t) { t.drain.reset(); }), HasSubstr("wall_s and drain_s are missing"));
-  EXPECT_THAT(error(steps, [](Timing& t) { t.l2 = L2State::kCold; }), HasSubstr("told of bursts alone"));
-  EXPECT_THAT(error(steps, [](Timing& t) { t.launches_per_sample = 2; }), HasSubstr("told of bursts alone"));
-  EXPECT_THAT(error(steps, [](Timing& t) { t.resolution_limited = true; }), HasSubstr("told of bursts alone"));
+  EXPECT_THAT(error(steps, [](Timing& t) { t.l2 = L2State::kCold; }), HasSubstr("only a burst has l2"));
+  EXPECT_THAT(error(steps, [](Timing& t) { t.launches_per_sample = 2; }), HasSubstr("only a burst has l2"));
+  EXPECT_THAT(error(steps, [](Timing& t) { t.resolution_limited = true; }), HasSubstr("only a burst has l2"));
   Json json = record_to_json(steps);
   json["timing"].erase("wall_s");
   EXPECT_THAT(read_error(json), HasSubstr("breaks the rule 'regime': wall_s and drain_s are missing"));

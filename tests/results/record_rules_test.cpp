@@ -46,7 +46,7 @@ TEST(RecordRules, ARecordThatBreaksOneIsFound) {
       {RecordRule::kTime, "the status is incorrect", [](Record& r) { r.status = Status::kIncorrect; }},
       {RecordRule::kTime, "the status is ok", [](Record& r) { r.timing.reset(); }},
       {RecordRule::kRegime, "wall_s and drain_s are missing", [](Record& r) { r.timing->wall.reset(); }},
-      {RecordRule::kRegime, "told of bursts alone", [](Record& r) { r.timing->l2 = L2State::kCold; }},
+      {RecordRule::kRegime, "only a burst has l2", [](Record& r) { r.timing->l2 = L2State::kCold; }},
       {RecordRule::kReason, "the status is unstable", [](Record& r) { r.status = Status::kUnstable; }},
       {RecordRule::kReason, "4097 bytes", [](Record& r) { r.reason.assign(kMaxReason + 1, 'x'); }},
       {RecordRule::kVerification, "passed is false", [](Record& r) { r.verification->passed = false; }},

@@ -37,6 +37,7 @@ TEST(PredictionHalfWidth, IsStudentsAboutTheMedian) {
   EXPECT_NEAR(prediction_half_width(Values{1, 2, 5}, 0.01), 9.92484320091807 * std::sqrt(5 * (1 + 1.57 / 3)), 1e-9);
   EXPECT_THROW(static_cast<void>(prediction_half_width(Values{1}, 0.01)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(prediction_half_width(Values{1, 2}, 0)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(prediction_half_width(Values{1, 2}, 1.5)), std::invalid_argument);
 }
 
 TEST(PredictionHalfWidth, TheNextValueLeavesItAsOftenAsItSays) {

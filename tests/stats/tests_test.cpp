@@ -201,6 +201,7 @@ TEST(SmallestDetectableDifference, AgreesWithSciPy) {
   test.degrees_of_freedom = 18;
   expect_relative(smallest_detectable_difference(test, 0.05, 200), 0.020524114824522925);
   EXPECT_THROW(static_cast<void>(smallest_detectable_difference(test, 0.05, 0)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(smallest_detectable_difference(test, 1.5, 2)), std::invalid_argument);
 }
 
 TEST(SmallestDetectableDifference, IsFoundInEightOfTen) {
