@@ -72,7 +72,8 @@ std::optional<Seconds> microseconds(const Row& row, Place place, const std::stri
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) {
     refuse(name, row.line, fmt::format("'{}' is not a time in microseconds", text));
   }
-  return Seconds{value * 1e-6};
+  constexpr double kPerSecond = 1e6;
+  return Seconds{value / kPerSecond};
 }
 
 std::optional<bool> kept(const Row& row, const std::string& name) {
