@@ -43,10 +43,11 @@ std::vector<results::Experiment> experiments() {
 
 TEST(ExperimentsText, AnswersFirstAndHasTheLatestChangeOnTop) {
   const std::string text = experiments_text(experiments(), {});
-  EXPECT_THAT(text,
-              StartsWith("3 experiments with 2 kernels, 2026-11-23 to 2026-11-25: 1 kept, 1 rejected, 1 are times"));
+  EXPECT_THAT(text, StartsWith("3 experiments with 2 kernels, 2026-11-23 to 2026-11-25: 1 kept, 1 rejected, 1 times"));
   EXPECT_LT(text.find("two rows"), text.find("larger tiles"));
-  EXPECT_THAT(text, HasSubstr("2  1.00 (0.50 to 2.00)  1 of 2  larger tiles  fewer loads"));
+  EXPECT_THAT(text,
+              HasSubstr("2026-11-23  H100  kept 1 of 2   attention_fwd_sm90_kernel: larger tiles\n"
+                        "                                1.00 (0.50 to 2.00) of the time in 2 shapes. fewer loads\n"));
 }
 
 TEST(ExperimentsText, ShowsWhatTheFilterSelectsAsMarkdownToo) {

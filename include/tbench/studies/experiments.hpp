@@ -12,13 +12,13 @@ namespace tbench::studies {
 
 struct ExperimentOptions {
   std::string filter{};                    // only rows whose `kernel: change` matches; empty for all
-  bool markdown{};                         // a Markdown table instead of text
+  bool markdown{};                         // a Markdown table instead of wrapped text
   std::optional<std::size_t> max_width{};  // columns of the terminal
 };
 
-/// Returns the numbers of changes that were kept and rejected, then a table with a row per kernel, change, day and GPU,
-/// the latest first: number of shapes, the time after over the time before as geometric mean and range over the shapes,
-/// whether the change was kept, and why. Rows without a time before and after have no ratio.
+/// Returns the numbers of changes that were kept and rejected, then an entry per kernel, change, day and GPU, the
+/// latest first: the time after over the time before (geometric mean and range over the shapes), whether the change was
+/// kept, and why. Rows without a time before and after have no ratio.
 /// @throws  UsageError  if the filter selects nothing, or is no regular expression
 [[nodiscard]] std::string experiments_text(std::span<const results::Experiment> experiments,
                                            const ExperimentOptions& options);

@@ -12,6 +12,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/render/terminal.hpp"
 #include "tbench/stats/tests.hpp"
 
 namespace tbench::studies {
@@ -54,14 +55,15 @@ std::string ratio_text(const std::vector<double>& ratios) {
   return ratios.size() == 1 ? mean : fmt::format("{} ({:.2f} to {:.2f})", mean, fastest, slowest);
 }
 
-std::string kept_text(const Change& change) {
-  if (change.kept > 0 && change.rejected > 0)
-    return fmt::format("{} of {}", change.kept, change.kept + change.rejected);
-  if (change.kept > 0) return "yes";
-  return change.rejected > 0 ? "no" : "";
+std::string verdict_of(const Change& change) {
+  if (change.kept > 0 && change.rejected > 0) {
+    return fmt::format("kept {} of {}", change.kept, change.kept + change.rejected);
+  }
+  if (change.kept > 0) return "kept";
+  return change.rejected > 0 ? "rejected" : "a time";
 }
 
-/// Returns the sentence above the table.
+/// Returns the sentence above the experiments.
 std::string answer(const std::vector<Change>& changes) {
   std::set<std::string> kernels;
   std::size_t kept = 0;
@@ -74,10 +76,46 @@ std::string answer(const std::vector<Change>& changes) {
       ++rejected;
     }
   }
-  return fmt::format(
-      "{} experiments with {} kernel{}, {} to {}: {} kept, {} rejected, {} are times to compare with\n\n",
-      changes.size(), kernels.size(), kernels.size() == 1 ? "" : "s", changes.back().first->date,
-      changes.front().first->date, kept, rejected, changes.size() - kept - rejected);
+  return fmt::format("{} experiments with {} kernel{}, {} to {}: {} kept, {} rejected, {} times to compare with\n\n",
+                     changes.size(), kernels.size(), kernels.size() == 1 ? "" : "s", changes.back().first->date,
+                     changes.front().first->date, kept, rejected, changes.size() - kept - rejected);
+}
+
+render::Table table_of(const std::vector<Change>& changes) {
+  render::Table table{{{"date"},
+                       {"GPU"},
+                       {"kernel"},
+                       {"shapes", Align::kRight},
+                       {"after / before", Align::kRight},
+                       {"verdict"},
+                       {"change"},
+                       {"reason"}}};
+  for (const Change& change : changes) {
+    table.add_row({change.first->date, change.first->gpu, change.first->kernel, fmt::format("{}", change.shapes.size()),
+                   ratio_text(change.ratios), verdict_of(change), change.first->change, change.first->reason});
+  }
+  return table;
+}
+
+/// Returns an entry of wrapped lines per change: date, GPU, verdict, kernel and change; below, the effect and the
+/// reason.
+std::string entries_of(const std::vector<Change>& changes, std::size_t width) {
+  constexpr std::size_t kIndent = 32;
+  std::vector<std::string> lines;
+  for (const Change& change : changes) {
+    const Experiment& first = *change.first;
+    const std::string begin = fmt::format("{:10}  {:4}  {:12}  ", first.date, first.gpu, verdict_of(change));
+    render::add_wrapped(lines, begin, first.kernel.empty() ? first.change : first.kernel + ": " + first.change, kIndent,
+                        width);
+    std::string below;
+    if (!change.ratios.empty()) {
+      below = fmt::format("{} of the time in {} shape{}. ", ratio_text(change.ratios), change.ratios.size(),
+                          change.ratios.size() == 1 ? "" : "s");
+    }
+    below += first.reason;
+    if (!below.empty()) render::add_wrapped(lines, std::string(kIndent, ' '), below, kIndent, width);
+  }
+  return join(lines, "\n") + "\n";
 }
 
 }  // namespace
@@ -88,21 +126,9 @@ std::string experiments_text(std::span<const Experiment> experiments, const Expe
     throw UsageError{
         fmt::format("--filter={}: matches no `kernel: change` of {} experiments", options.filter, experiments.size())};
   }
-  render::Table table{{{"date"},
-                       {"GPU"},
-                       {"kernel"},
-                       {"shapes", Align::kRight},
-                       {"after / before", Align::kRight},
-                       {"kept"},
-                       {"change"},
-                       {"reason", Align::kLeft, 1}}};
-  for (const Change& change : changes) {
-    table.add_row({change.first->date, change.first->gpu, change.first->kernel, fmt::format("{}", change.shapes.size()),
-                   ratio_text(change.ratios), kept_text(change), change.first->change, change.first->reason});
-  }
-  const std::string shown =
-      options.markdown ? table.markdown() : table.without_spare_columns(options.max_width).text(options.max_width);
-  return answer(changes) + shown;
+  constexpr std::size_t kWidth = 100;  // where no terminal says its own
+  return answer(changes) +
+         (options.markdown ? table_of(changes).markdown() : entries_of(changes, options.max_width.value_or(kWidth)));
 }
 
 }  // namespace tbench::studies
