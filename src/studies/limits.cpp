@@ -49,7 +49,8 @@ class Step {
   }
 
  private:
-  /// The device time of the timed steps; where the trace disagrees with the time, the device time of the traced steps.
+  /// Returns the device time of the timed steps. If the trace disagrees with the time, returns the device time of the
+  /// traced steps.
   [[nodiscard]] Seconds device() const { return device_time(record_).value_or(trace_.device); }
   [[nodiscard]] bool is_host_bound() const { return tbench::is_host_bound(record_); }
   [[nodiscard]] double share(const OperationSum& time) const { return time.total / operations_; }
@@ -112,7 +113,7 @@ class Step {
   const Record& record_;
   const StepTrace& trace_;
   Seconds median_;
-  Seconds operations_;  // sum
+  Seconds operations_;  // sum of the operations' times
   OperationSum products_;
   std::map<std::string, OperationSum> classes_;
 };

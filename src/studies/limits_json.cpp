@@ -1,4 +1,4 @@
-// The limits of traced steps, for programs: with the verdict on all of them.
+// Writes the limits of traced steps as JSON, with one verdict on all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace tbench::studies {
 
-// Written only: json_fields.hpp finds them through the namespace of their arguments.
+// These structures are only written, never read. json_fields.hpp finds the functions by argument-dependent lookup.
 static void fields(results::FieldWriter& out, const Limit& limit) {
   out.field("what", limit.what);
   out.field("by", limit.evidence);
@@ -49,7 +49,7 @@ std::string sentence(const LimitedCase& c, const Limit& limit) {
   return fmt::format("{}: {}: {}{}", c.name, limit.what, limit.evidence, bound);
 }
 
-/// Shows where the time of the case goes in the table of its profile.
+/// Returns the command that shows the given table of the case's profile.
 std::string profile_with(const results::RunFlags& run, const LimitedCase& c, const char* table) {
   return fmt::format("{} --table={}", results::profile_command("transformer_bench", run, c.name), table);
 }

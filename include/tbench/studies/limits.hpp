@@ -1,4 +1,4 @@
-// Finds what limits a step, by rules over its record: each with the numbers that it follows from.
+// Finds what limits a step by applying rules to its record. Each limit comes with the numbers from which it follows.
 #pragma once
 
 #include <optional>
@@ -20,21 +20,23 @@ struct Limit {
   std::optional<double> at_most{};  // how many times faster the step could be, if nothing else changed
 };
 
-/// The limits of a step with a trace, what the host does first, then by the GPU's time. The rules:
-/// - host: the step is host_bound. As a CUDA graph it takes at least the GPU's own time.
-/// - launches: the GPU's own gaps between operations that were queued are over 5 % of the step.
-/// - matrix products: classes gemm and attention_fused are over 5 % of the GPU's time. At the rate of the measured
-///   ceiling their FLOP (`work.least_flop`, otherwise `work.flop`) take less: what that saves, where the GPU is the
-///   limit.
-/// - every other class over 5 % of the GPU's time: the step without it (Amdahl's bound), where the GPU is the limit.
-/// The GPU's time is the sum of its operations here, which is more than their union where streams overlap.
+/// Returns the limits of a step with a trace and a time: first host and launches, then the classes of operations in
+/// descending order of GPU time. Returns none without a trace or a time. The rules:
+/// - host: the step is host_bound. As a CUDA graph it would take at least the GPU's own time.
+/// - launches: the GPU's own gaps between queued operations are over 5 % of the step.
+/// - matrix products: the classes gemm and attention_fused are over 5 % of the GPU's time. If the GPU is the limit,
+///   `at_most` assumes that the step's FLOP (model_flop()) run at the measured ceiling.
+/// - every other class over 5 % of the GPU's time: if the GPU is the limit, `at_most` assumes a step without the class
+///   (Amdahl's bound).
+/// The GPU's time is here the sum of its operations' times. It exceeds their union if streams overlap.
 [[nodiscard]] std::vector<Limit> limits_of(const Record& record);
 
-/// @param run  that `records` are of, for the command that traces them
+/// Checks that at least one case has a trace and a time.
+/// @param run  flags of the run that made `records`, for the command that traces them
 /// @throws     CorrectableError  if no case was traced
 void require_trace(std::span<const Record> records, const results::RunFlags& run);
 
-/// A row a limit of every case that was traced.
+/// Returns a table with a row per limit of every traced case.
 [[nodiscard]] render::Table limits_table(std::span<const Record> records);
 
 /// Converts the limits to JSON. The verdict: HOST if the host limits a step, otherwise LAUNCHES if the GPU waits

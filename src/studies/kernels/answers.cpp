@@ -1,4 +1,4 @@
-// The questions that the course asks of a profile, answered from the records in words with their numbers.
+// Answers the questions that the course asks about a profile, in sentences with numbers from the records.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tbench::studies::answers {
 namespace {
 
-constexpr double kNotable = 5;  // percent of a phase
+constexpr double kNotable = 5;  // percent of a phase's time; classes below it are not listed
 
 const TracedPhase* phase_named(std::span<const TracedPhase> phases, std::string_view name) {
   const auto found = std::ranges::find(phases, name, &TracedPhase::name);
@@ -30,7 +30,7 @@ StudyRow answer(std::string question, std::optional<double> percent, std::string
   return {.names = {std::move(question)}, .values = {percent}, .detail = std::move(text)};
 }
 
-/// The case with pass:forward.
+/// Returns the same case with `pass:forward`.
 CaseId inference_of(const CaseId& id) {
   std::vector<CaseId::Parameter> parameters = id.parameters();
   for (auto& [key, value] : parameters) {
@@ -39,7 +39,7 @@ CaseId inference_of(const CaseId& id) {
   return CaseId{id.family(), std::move(parameters)};
 }
 
-/// The answers from a case's records, each only where they give it.
+/// The answers for one case. An answer is left out if the records lack the measurements for it.
 class Answers {
  public:
   explicit Answers(const StudyCase& of)
@@ -101,7 +101,8 @@ class Answers {
     return answer("(c) forward's time besides matrix products", percent_of(rest, forward->total), std::move(text));
   }
 
-  /// The share in inference, which is a case of its own, against all of the training step.
+  /// Compares the share of matrix products in inference, measured as a separate case, with the share in the whole
+  /// training step.
   [[nodiscard]] std::optional<StudyRow> gemm_share() const {
     const std::vector<TracedPhase> inference_phases = traced_phases(inference_);
     const TracedPhase* const forward = phase_named(inference_phases, "forward");
@@ -132,7 +133,7 @@ class Answers {
   }
 
   const Record& record_;
-  std::span<const Record* const> inference_;  // of the same size, without a graph
+  std::span<const Record* const> inference_;  // records of the same case with pass:forward
   std::vector<TracedPhase> phases_;
   TracedRanges ranges_;
 };

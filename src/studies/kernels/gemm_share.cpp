@@ -1,4 +1,4 @@
-// How much of a step is matrix products: inference against training.
+// Compares the share of matrix products in a step of inference and of training.
 #include <utility>
 
 #include "studies/engine/studies.hpp"

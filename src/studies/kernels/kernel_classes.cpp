@@ -1,4 +1,4 @@
-// Divides the GPU's time by class of operation, in each phase and in the step.
+// Breaks the GPU's time down by class of operation, for each phase and for the step.
 #include <utility>
 
 #include "studies/engine/studies.hpp"

@@ -1,5 +1,5 @@
-// Figures that the studies of kernels share: which kernels count as what, shares, attention's FLOP, and a kernel as a
-// row of a table.
+// Functions that the studies of kernels share: the classification of operations, shares in percent, the FLOP of
+// attention, and the table row of a kernel.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 namespace tbench::studies {
 
 [[nodiscard]] bool is_gemm(const TracedKernel& operation);
-/// A copy or a fill: an operation that is no kernel.
+/// Returns whether the operation is a copy or a fill, which means that it is not a kernel.
 [[nodiscard]] bool is_copy(const TracedKernel& operation);
 [[nodiscard]] bool is_kernel(const TracedKernel& operation);
 
-/// The sum of operations, per step.
+/// The number of calls and the total time of several operations, per step.
 struct OperationSum {
   double calls{};
   Seconds total{};
@@ -30,42 +30,47 @@ struct OperationSum {
 /// Returns the sum of the operations for which `counts` is true.
 [[nodiscard]] OperationSum sum_of(std::span<const TracedKernel> operations, bool (*counts)(const TracedKernel&));
 
-/// The longest first.
+/// Returns the sum of each kernel class, in descending order of total time.
 [[nodiscard]] std::vector<std::pair<std::string, OperationSum>> sums_by_class(std::span<const TracedKernel> operations);
 
-/// Returns the share in percent; 0 of nothing.
+/// Returns `part` as a percentage of `whole`, or 0 if `whole` is not positive.
 [[nodiscard]] double percent_of(Seconds part, Seconds whole);
 
+/// Formats the value with one decimal place.
 [[nodiscard]] std::string one_digit(double value);
-/// A count per step: whole where it is, as calls that not every step makes are not.
+/// Formats a count per step. The count is an integer unless some steps differ, for example in a call that not every
+/// step makes.
 [[nodiscard]] std::string count_text(double value);
 
-/// Calls per step, total ms per step, % of phase; mean, std, min and max us of a call.
+/// Returns the quantities of a kernel: calls per step, total milliseconds per step and percent of the phase, then the
+/// mean, standard deviation, minimum and maximum of a call in microseconds.
 [[nodiscard]] std::vector<StudyQuantity> kernel_quantities();
-/// Named by its phase and class, with those quantities; its whole name is the detail.
+/// Returns the kernel's row. Its names are the phase and the class, its values follow kernel_quantities(), and its
+/// detail is the kernel's full name.
 [[nodiscard]] StudyRow kernel_row(const TracedPhase& phase, const TracedKernel& kernel);
 
-/// Returns the forward time by the timer's events, untraced: for a case of one phase the step is the phase.
+/// Returns the median time of the forward pass in the untraced steps, measured by events. In a case without phases, the
+/// whole step counts as forward. Returns nullopt without a timing or a phase `forward`.
 [[nodiscard]] std::optional<Seconds> forward_time(const Record& record);
-/// The range of a phase of a step: FORWARD of `forward`; null where it has none.
+/// Returns the outermost range of a phase, such as FORWARD for `forward`, or null if there is none.
 [[nodiscard]] const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase);
 
-/// Makes a column that `value` computes from a record's trace and median step time. The cell is empty if the record
-/// has no trace or no timing.
+/// Returns a column whose values `value` computes from a record's trace and median step time. The cell is empty if the
+/// record has no trace or no timing.
 [[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
                                        std::function<std::string(double)> format);
 
-/// Cases of the course's model whose kernels are traced.
+/// Returns the grid of the course's model with context lengths from 128 to 1024, whose kernels the studies trace.
 [[nodiscard]] std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision);
 
 /// The FLOP of one forward pass over all layers.
 struct AttentionFlop {
-  double softmax{};  // 5 B H S^2: maximum, difference, exponential, sum, quotient
-  double matmul{};   // 4 B H S^2 D: Q K^T, and weights V
+  double softmax{};  // 5 B H S^2 per layer: maximum, difference, exponential, sum, quotient
+  double matmul{};   // 4 B H S^2 D per layer: Q K^T, and the weights times V
 };
 
-/// Returns the FLOP of a case of Model, or nullopt for a size that is not built in: its record lacks the number of
-/// heads.
+/// Returns the FLOP for a case of the family Model. Returns nullopt for a size that is not built in, because the record
+/// lacks its number of heads, and for a case without `batch` or `ctx`.
 [[nodiscard]] std::optional<AttentionFlop> attention_flop(const CaseId& id);
 
 }  // namespace tbench::studies

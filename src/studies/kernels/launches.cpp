@@ -1,4 +1,4 @@
-// How a step is launched: how many kernels, and how much of the step the GPU works or waits.
+// Counts the kernels and launches of a step, and measures for how much of the step the GPU works or waits.
 #include <utility>
 
 #include "studies/engine/studies.hpp"

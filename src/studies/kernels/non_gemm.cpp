@@ -1,4 +1,4 @@
-// The part of a step that is no matrix product: by class, and the kernels that take the most of it.
+// Breaks down the part of a step outside matrix products: by class, and by the kernels that take the most time.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 using Records = std::span<const Record* const>;
 
-constexpr std::size_t kShown = 8;  // of a phase's kernels, as the write-ups list them
+constexpr std::size_t kShown = 8;  // operations listed per phase, as in the write-ups
 
 bool is_other(const TracedKernel& operation) { return !is_gemm(operation); }
 

@@ -1,5 +1,5 @@
-// The cost that a trace adds to the step that it traces, and the time of a phase by its range next to the time by the
-// timer's events.
+// Measures the overhead that tracing adds to a step. Also compares the time of the forward pass by its range with the
+// time by the timer's events.
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using OfRange = Seconds TracedRange::*;
 
-/// The time of the range FORWARD in the last steps that were traced.
+/// Returns a column with a time of the range FORWARD in the traced steps, in milliseconds.
 StudyColumn forward_column(std::string header, OfRange time) {
   return {.header = std::move(header),
           .value = [time](const Record& record) -> std::optional<double> {

@@ -1,4 +1,4 @@
-// Divides a step's time by its ranges: the host's time in each, and the GPU's time for it.
+// Breaks a step's time down by range: the host's time inside each range, and the GPU's time of its operations.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ std::optional<double> microseconds(std::optional<Seconds> time) {
   return time ? std::optional{time->value * kMicro} : std::nullopt;
 }
 
-/// Returns the GPU's time in the range around `path`, otherwise in the whole step.
+/// Returns the GPU's time in the range that encloses `path`, or in the whole step if no range does.
 Seconds gpu_time_around(const std::string& path, const TracedRanges& step) {
   const std::string outer = path.substr(0, std::min(path.rfind('/'), path.size()));
   const auto found = std::ranges::find(step.ranges, outer, &TracedRange::path);
@@ -52,7 +52,7 @@ std::vector<StudyQuantity> quantities() {
           {"GPU std us", &render::format_number}};
 }
 
-/// The row of a part that is no range.
+/// Returns the row of a part that is not itself a range.
 StudyRow part_row(const TracedPart& part, const TracedRanges& step) {
   const auto of = std::ranges::find(step.ranges, part.of, &TracedRange::path);
   const Seconds around = of == step.ranges.end() ? step.gpu_sum : of->gpu_sum;

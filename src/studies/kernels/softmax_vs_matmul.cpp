@@ -1,4 +1,4 @@
-// The cost of softmax next to the matrix products of attention, and next to its share of the FLOP.
+// Compares softmax with the matrix products of attention, in time and in FLOP.
 #include <optional>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// Which kernel takes the most time in each phase, and which of those that are no matrix products.
+// Names the kernel that takes the most time in each phase, and the one among the kernels other than matrix products.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -14,7 +14,7 @@ using Counts = bool (*)(const TracedKernel&);
 
 bool is_other_kernel(const TracedKernel& operation) { return !is_copy(operation) && !is_gemm(operation); }
 
-/// The operations of a phase are ordered, the longest first.
+/// Returns the longest operation for which `counts` is true, or null. Relies on the phase's descending order of time.
 const TracedKernel* longest(const TracedPhase& phase, Counts counts) {
   const auto found = std::ranges::find_if(phase.operations, counts);
   return found == phase.operations.end() ? nullptr : &*found;
@@ -45,7 +45,8 @@ Seconds time_in(const TracedPhase& phase, const std::string& kernel) {
   return total;
 }
 
-/// The kernel that is longest in the forward pass, in the phases of training.
+/// Returns one row: the forward pass's longest kernel, and its share of each phase of training. Returns no row if a
+/// phase or its kernels are missing.
 std::vector<StudyRow> forwards_longest(Records records) {
   const std::vector<TracedPhase> phases = traced_phases(records);
   const std::optional<TracedPhase> both = forward_and_backward(phases);

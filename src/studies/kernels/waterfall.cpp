@@ -1,5 +1,5 @@
-// Leads from the ceilings of the GPU down to the measured step: the time that the step needs at those rates, the loss
-// of each kind of work against that, and the time in which the GPU did nothing. Everything adds up to the step.
+// Breaks the measured step down: the time that it needs at the GPU's ceilings, the additional time that each kind of
+// work takes, and the time in which the GPU is idle. The parts add up to the step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,20 +23,21 @@ namespace {
 
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
-constexpr double kNegligible = 1e-4;  // of the GPU's time
+constexpr double kNegligible = 1e-4;  // share of the GPU's time
 constexpr std::size_t kNamedClasses = 4;
 
-/// Work of one kind: its time at the ceiling, and the time of its kernels.
+/// One kind of work: its time at the ceiling, and the measured time of its kernels.
 struct Part {
   std::string name;
   Seconds floor;
   std::string at;  // the ceiling, in words
   Seconds measured;
-  std::string classes;  // that the time is of, where they are several
+  std::string classes;  // the main classes in `measured`, with their times; empty for a part of a single class
 };
 
-/// The share, in the sum of a phase's kernels, of the time in which any of them ran. Kernels that run side by side slow
-/// each other down, and share that time here in proportion to their own.
+/// Returns the time in which any operation of a phase ran, divided by the sum of the operations' times, or 1 if the
+/// phase has no range. Concurrent kernels slow each other down. Scaling each by this factor divides the busy time among
+/// them in proportion to their own times.
 double busy_share(std::span<const TracedRange> ranges, std::string_view phase) {
   const TracedRange* const range = phase_range(ranges, phase);
   return range == nullptr || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
@@ -52,8 +53,8 @@ double traced_device_time(std::span<const Record* const> records) {
 
 class Waterfall {
  public:
-  /// @param rate       FLOP per second
-  /// @param bandwidth  bytes per second
+  /// @param rate       ceiling of the matrix products, in FLOP per second
+  /// @param bandwidth  ceiling of the memory, in bytes per second
   /// @param device     the GPU's own time in a timed step
   Waterfall(const StudyCase& of, const StepFloor& floor, double rate, double bandwidth, Seconds device) {
     const double clocks = device.value / traced_device_time(of.records);
@@ -127,7 +128,7 @@ class Waterfall {
     return time;
   }
 
-  /// Returns the time that is in no part of its own, and the classes that make up most of it.
+  /// Returns the time of all classes without a separate part, and a text with the longest of these classes.
   [[nodiscard]] std::pair<Seconds, std::string> other_classes() const {
     Seconds time;
     std::vector<std::string> texts;
@@ -163,7 +164,8 @@ class Waterfall {
 
 StudyColumn copy_rate() { return number_column("GB/s", "bytes_per_second", 1 / kGiga); }
 
-/// Returns the rows of the waterfall; without the ceilings of the same files, a row that names what is missing.
+/// Returns the rows of the waterfall. If the files lack a ceiling, or the trace disagrees with the time, returns one
+/// row that says so. Returns no rows without a known model size or a trace.
 std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
