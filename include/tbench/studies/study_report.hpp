@@ -1,5 +1,5 @@
-// A study's tables filled from results, ready to be printed: what each cell says, and for cells that nobody has
-// measured the command that does. And the tables as text for one of several readers.
+// Fills a study's tables from results: the text of each cell, and for cells without a measurement the command that
+// makes it. Formats the tables for a terminal, for write-ups and for programs.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,17 @@
 
 namespace tbench::studies {
 
-/// A number, a status (`OOM`), or empty; the footnote of a case that was not measured is the number of its command.
+/// A number, a status (`OOM`), or an empty cell. The footnote of a case without a measurement is the number of the
+/// command that measures it.
 using StudyCell = render::Cell;
 
 struct StudySection {
   std::string caption;
   std::vector<render::Column> columns;
-  std::vector<std::vector<StudyCell>> rows;  // a cell per column
+  std::vector<std::vector<StudyCell>> rows;  // each with a cell per column
   bool has_bars{};                           // as StudyTable::has_bars
-  std::vector<StudyStep> steps{};            // one per row; empty where no case has a waterfall chart
-  std::size_t name_column{};  // with steps: index of the row's name, after the keys and before the values
+  std::vector<StudyStep> steps{};            // one per row; empty if no case has a waterfall chart
+  std::size_t name_column{};  // index of the row's name, after the keys and before the values; only with `steps`
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};
@@ -35,38 +36,39 @@ struct StudySection {
 
 struct StudyReport {
   std::string title;
-  std::vector<std::string> sources;  // a file each, and where it was measured
+  std::vector<std::string> sources;  // one per file: its name, and where it was measured
   std::vector<std::string> answers;  // sentences above the tables
   std::vector<StudySection> sections;
   std::vector<std::string> notes;     // meanings of the marks
-  std::vector<std::string> commands;  // footnote 1, 2, ...: each measures what its cells lack, and nothing else
+  std::vector<std::string> commands;  // footnotes 1, 2, ...: each command measures the missing cases of its cells only
 };
 
-/// The sentence above `commands`.
+/// The line above StudyReport::commands.
 inline constexpr const char* kNotMeasured = "Not measured; this does:";
 
 struct StudyOptions {
-  std::vector<AxisOverride> axes;  // other values than the study's; empty: as the files' runs had them
-  std::string filter;              // regular expression on case names, found anywhere; empty: all
+  std::vector<AxisOverride> axes;  // values to use instead of the study's; if empty, the values of the files' runs
+  std::string filter;              // regular expression searched for in case names; if empty, selects all cases
 };
 
-/// The study's tables. A cell takes its case's records from all files: of several the median. A file that
-/// `--tb_study` of this study made brings the axes and sizes of its command line along.
+/// Returns the study's tables. A cell has the median over its case's records in all files. The axes and sizes on the
+/// command line of a file's run apply too, if `--tb_study` of this study made the file.
 /// @param results  not empty
-/// @throws         UsageError  for files of different devices, a filter that is no regular expression or that no cell
-///                             passes
+/// @throws         UsageError  for files of different devices, or a filter that selects no case or is not a regular
+///                             expression
 [[nodiscard]] StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
                                        const StudyOptions& options);
 
 enum class StudyFormat {
   kText,      // for a terminal
   kMarkdown,  // for a write-up
-  kCsv,       // tables alone, an empty line between them; a last column says how to measure what a row lacks
-  kLatex,     // a longtable each, for \usepackage{longtable}
+  kCsv,       // only the tables, separated by empty lines; a last column has the commands for a row's missing cases
+  kLatex,     // one longtable per table, for \usepackage{longtable}
   kJson       // for programs: texts, and numbers with all their digits
 };
 
-/// @param max_width  columns of the terminal; for text alone
+/// Formats the report.
+/// @param max_width  columns of the terminal; only for text
 [[nodiscard]] std::string study_page(const StudyReport& report, StudyFormat format,
                                      std::optional<std::size_t> max_width = std::nullopt);
 
