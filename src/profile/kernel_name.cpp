@@ -190,7 +190,8 @@ std::optional<std::string> product_problem(const StepTrace& step, Precision prec
     if (found && found != expected && other == nullptr) other = &kernel;
   }
   if (other == nullptr) return std::nullopt;
-  // More than was asked costs time and is right; less than float32 is another result. So of float32 each one counts.
+  // A product in a higher precision than expected costs time, but its result is right. A product in a lower precision
+  // than float32 has a different result, so in fp32 every product counts.
   if (precision != Precision::kFp32 && (is_there || !is_told)) return std::nullopt;
   return fmt::format(
       "precision:{}: {} multiplies in {}{}", to_string(precision), kernel_name(other->name),

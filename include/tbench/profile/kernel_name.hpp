@@ -1,4 +1,4 @@
-// The names of kernels: as people read them, and the arithmetic of a matrix product that they show.
+// Names of kernels: readable forms of them, and the precision of a matrix product that a name shows.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,31 @@
 
 namespace tbench::profile {
 
-/// The name with which C++ declares the function of a mangled symbol; what is not mangled comes back as it is.
+/// Returns the demangled name of a C++ symbol. A name that is not mangled is returned unchanged.
 [[nodiscard]] std::string demangled_name(const std::string& symbol);
 
-/// The qualified name of a kernel's function without return type, template arguments and parameters:
-/// "pytorch_flash::flash_fwd_kernel". Names that C++ did not make ("triton_red_fused_0", "CUDA graph 5") stay as they
-/// are.
-/// @param symbol  mangled, demangled (by GNU's or NVIDIA's demangler), or neither; what cannot be read comes back as it
-/// is
+/// Returns the qualified name of a kernel's function without return type, template arguments and parameters, such as
+/// "pytorch_flash::flash_fwd_kernel". Other names ("triton_red_fused_0", "CUDA graph 5") are returned unchanged.
+/// @param symbol  mangled, demangled (by GNU's or NVIDIA's demangler), or neither; returned unchanged if it cannot be
+///                parsed
 [[nodiscard]] std::string kernel_name(const std::string& symbol);
 
-/// The present name of one of this project's kernels that was traced under an older name (kernel_renames.tsv). Its
-/// template arguments and parameters are renamed, too. Other names stay as they are.
-/// @param demangled  the whole name, as results files have it
+/// Returns the current name of a kernel of this project that was traced under an older name (kernel_renames.tsv). The
+/// template arguments and parameters are renamed too. Other names are returned unchanged.
+/// @param demangled  the full name, as in results files
 [[nodiscard]] std::string current_kernel_name(const std::string& demangled);
 
-/// The type of the multipliers' inputs.
+/// The type of the inputs of the multiplications in a matrix product.
 enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };
 
 /// Reads the type from the structure of the names of cuBLAS, CUTLASS and its generators; returns nullopt for a name
 /// that does not show it.
 [[nodiscard]] std::optional<ProductPrecision> product_precision(std::string_view kernel);
 
-/// Returns why the matrix products of a step cannot have `precision`, or nullopt: no product whose name tells its
-/// precision runs in `precision`, or a product of float32 without TF32 runs in less. Where a name does not tell, the
-/// step is not accused.
-/// @param step  trace of a case of that precision
+/// Returns the reason why the matrix products of a step cannot have `precision`, or nullopt. In fp32, a single product
+/// whose name shows another precision is a reason. In the other precisions, there is a reason only if the names of all
+/// products show their precision and no product runs in the expected one.
+/// @param step  trace of a case with that precision
 [[nodiscard]] std::optional<std::string> product_problem(const StepTrace& step, Precision precision);
 
 }  // namespace tbench::profile

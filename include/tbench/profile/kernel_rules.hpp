@@ -1,5 +1,5 @@
-// Maps a kernel's name to its class, by an ordered list of regular expressions: src/profile/kernel_rules.txt, or a file
-// of the user.
+// Maps a kernel's name to its class by an ordered list of regular expressions, from src/profile/kernel_rules.txt or a
+// file of the user.
 #pragma once
 
 #include <regex.h>
@@ -14,23 +14,26 @@
 
 namespace tbench::profile {
 
-/// One rule a line: a class, spaces, and an extended regular expression (POSIX) that reaches to the line's end. Empty
-/// lines and those that begin with '#' are skipped. Counted repetitions and back-references are no part of it.
+/// An ordered list of rules, one per line: a class, spaces, and an extended regular expression (POSIX) up to the end of
+/// the line. Empty lines and lines that begin with '#' are skipped. Counted repetitions and back-references are not
+/// supported.
 class KernelRules {
  public:
   /// Returns the rules that the program was built with.
   [[nodiscard]] static const KernelRules& built_in();
 
-  /// @param origin  what messages call the text: the file's path
+  /// Parses the text of a rules file.
+  /// @param origin  the name of the text in messages, such as the file's path
   /// @throws        UsageError  with origin, line and column, the expression and the remedy
   [[nodiscard]] static KernelRules parse(std::string_view text, const std::string& origin);
 
-  /// @throws  UsageError  as parse; or naming the file that cannot be read
+  /// Reads and parses a rules file.
+  /// @throws  UsageError  as in parse, or naming the file if it cannot be read
   [[nodiscard]] static KernelRules read(const std::string& path);
 
-  /// The class of the first rule whose expression is found anywhere in the name; kOther if none is. Takes tens of
-  /// microseconds: ask once per distinct name. Safe in several threads at once.
-  /// @param name  mangled or demangled, whole: with its template arguments
+  /// Returns the class of the first rule whose expression matches anywhere in the name, or kOther if none does. Takes
+  /// tens of microseconds, so ask once per distinct name. Several threads may call it at once.
+  /// @param name  the full name with its template arguments, mangled or demangled
   [[nodiscard]] KernelClass classify(const std::string& name) const;
 
   [[nodiscard]] std::size_t size() const { return rules_.size(); }

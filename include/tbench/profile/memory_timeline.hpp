@@ -24,7 +24,7 @@ struct MemoryRow {
 /// Reads the rows of memory.csv.
 /// @param text  as memory_csv writes it
 /// @param name  name of the file, for the error
-/// @throws      UsageError  naming the file, the line, what is wrong with it, and the remedy
+/// @throws      UsageError  naming the file, the line, the problem and the remedy
 [[nodiscard]] std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name);
 
 /// The bytes that one range holds after each of the timeline's points.
@@ -41,20 +41,22 @@ struct MemoryPhase {
 
 struct MemoryTimeline {
   std::int64_t step{};
-  std::vector<std::size_t> events;  // a point each: its number in the step, from 1
-  std::vector<MemoryBand> bands;    // none is below 0; they add up to the bytes that the allocator counted
+  std::vector<std::size_t> events;  // one per point: the event's number in the step, from 1
+  std::vector<MemoryBand> bands;    // never negative; they add up to the bytes that the allocator counted
   std::vector<MemoryPhase> phases;  // in the order in which they begin
   std::size_t peak{};               // the point with the most bytes
 };
 
 struct TimelineOptions {
-  std::size_t max_points{600};  // of more events, as many stretches, each by its event with the most bytes; at least 1
-  std::size_t max_bands{9};     // at least 3: what lived before, those of the most bytes at any point, and the others
+  /// At least 1. More events are divided into this many groups, and the event with the most bytes represents its group.
+  std::size_t max_points{600};
+  /// At least 3: `before the step`, the ranges with the most bytes at any point, and `others`.
+  std::size_t max_bands{9};
 };
 
-/// Returns the timeline of the log's last step, whose memory is like the memory of all later ones. Blocks count for the
-/// range that allocated them, ranges of one label (`layer.0`, `layer.1`) as one; what lived before the step, and is
-/// freed in it, is a band of its own, the first. Returns nullopt if no row belongs to a phase of a step.
+/// Returns the timeline of the log's last step, whose memory is like the memory of all later steps. A block counts for
+/// the range that allocated it. Ranges with numbered labels (`layer.0`, `layer.1`) count as one. The first band has the
+/// blocks that existed before the step. Returns nullopt if no row belongs to a phase of a step.
 [[nodiscard]] std::optional<MemoryTimeline> memory_timeline(std::span<const MemoryRow> rows,
                                                             const TimelineOptions& options = {});
 

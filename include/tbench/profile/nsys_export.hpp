@@ -1,4 +1,4 @@
-// An export of Nsight Systems (`nsys export --type=sqlite`) as a trace.
+// Reads an export of Nsight Systems (`nsys export --type=sqlite`) as a trace.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,19 @@ namespace tbench::profile {
 struct NsysExport {
   Trace trace;
   std::string schema_version;     // version of the export, e.g. `3.13.1`; empty if not recorded
-  bool is_known_schema{true};     // false: newer than the versions that this reader was written for
+  bool is_known_schema{true};     // false if the schema is newer than the versions that this reader was written for
   std::vector<std::string> gpus;  // their names, each once
   std::int64_t dropped_rows{};    // invalid rows, for instance rows that end before they begin
-  /// The report next to the export, if the report is newer, `'a.nsys-rep' beside it, by 0.1 s`: it may be of another
-  /// run.
+  /// Set if the report next to the export is newer, so that the export may be from another run:
+  /// `'a.nsys-rep' beside it, by 0.1 s`.
   std::string newer_report;
 };
 
-/// Reads the exports of nsys 2023 to 2026, and older ones as far as their tables go; any table but the GPU's tables may
-/// be missing. Takes about 100 bytes per row of the tables that are read, whatever the file's size.
-/// @throws  results::CorrectableError  naming the file, the problem and the remedy: it cannot be read, is empty, no
-///                                     database, damaged, written by another program, or has no operation of a GPU
+/// Reads an export of nsys 2023 to 2026, or an older one as far as its tables allow. All tables except the GPU's may be
+/// missing. Uses about 100 bytes of memory per row of the tables that are read, for any file size.
+/// @throws  results::CorrectableError  naming the file, the problem and the remedy, if the file cannot be read, is
+///                                     empty, is not a database, is damaged, is from another program, or has no GPU
+///                                     operation
 [[nodiscard]] NsysExport read_nsys_export(const std::string& path);
 
 }  // namespace tbench::profile

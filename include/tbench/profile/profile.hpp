@@ -1,4 +1,4 @@
-// The figures of a trace that every table needs, before anybody prints them.
+// Computes the figures of a trace that all tables share.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Durations {
   [[nodiscard]] std::int64_t total_ns() const { return total_ns_; }
   [[nodiscard]] std::int64_t min_ns() const { return min_ns_; }
   [[nodiscard]] std::int64_t max_ns() const { return max_ns_; }
-  /// 0 for no calls.
+  /// Returns the mean, or 0 without durations.
   [[nodiscard]] double mean_ns() const;
-  /// The standard deviation of the sample (n - 1), like nsys has it; 0 for fewer than two calls.
+  /// Returns the sample standard deviation (with n - 1, like nsys), or 0 for fewer than two durations.
   [[nodiscard]] double std_ns() const;
 
  private:
@@ -33,10 +33,10 @@ class Durations {
   double squares_{};  // sum of squared distances from the mean (Welford)
 };
 
-/// Time in which a device did nothing. A gap is the host's where the queue was empty: the call that launched the next
-/// operation began only after the operation before had ended. It is the device's where that call had begun: the
-/// operation was on its way, or waited for another stream. It is neither's where nothing follows, or what follows has
-/// no call.
+/// The time in which a device was idle. A gap counts as the host's if the queue was empty: the call that launched the
+/// next operation began only after the previous operation had ended. A gap counts as the device's if that call had
+/// already begun: the operation was on its way, or waited for another stream. A gap counts as neither's if no operation
+/// follows, or if the next operation has no call.
 struct Gaps {
   std::int64_t host_ns{};
   std::int64_t device_ns{};
@@ -44,11 +44,11 @@ struct Gaps {
   std::int64_t longest_ns{};
   std::int64_t count{};
   [[nodiscard]] std::int64_t total_ns() const { return host_ns + device_ns + other_ns; }
-  /// The longest of both stays the longest.
+  /// Adds the other gaps. `longest_ns` becomes the longer of the two.
   void add(const Gaps& others);
 };
 
-/// One device of one process, from the begin of its first operation to the end of its last.
+/// The figures of one device of one process, from the start of its first operation to the end of its last one.
 struct DeviceTime {
   std::uint16_t process{};
   std::uint16_t device{};
@@ -56,11 +56,11 @@ struct DeviceTime {
   std::int64_t busy_ns{};  // union of the operations; busy_ns + gaps.total_ns() == span_ns
   Gaps gaps{};
   std::int64_t kernels{};
-  std::int64_t launches{};  // calls that launched those kernels: the replay of a CUDA graph is one
+  std::int64_t launches{};  // calls that launched those kernels; the replay of a CUDA graph is one call
 
-  /// The host's gaps are over 5 % of the span.
+  /// Returns whether the host's gaps are over 5 % of the span.
   [[nodiscard]] bool host_bound() const;
-  /// 0 of an empty span.
+  /// Returns the share of the span in which the device is idle, or 0 for an empty span.
   [[nodiscard]] double idle_share() const;
 };
 
@@ -76,29 +76,29 @@ struct CopyTime {
   std::int64_t total_ns{};
 };
 
-/// A part of a step by its ranges: FORWARD, say.
+/// The figures of one phase of a step, for example of the ranges FORWARD.
 struct PhaseTime {
   std::string name;
   std::int64_t operations{};
-  std::int64_t operations_by_time{};  // as Profile's
+  std::int64_t operations_by_time{};  // as Profile::operations_by_time
   std::int64_t kernels{};
   std::int64_t launches{};
-  std::int64_t kernel_ns{};  // sums
-  std::int64_t copy_ns{};    // copies and fills
-  /// On each device from the begin of the first operation of one of the phase's ranges to the end of the last one: the
-  /// union over ranges, added up over devices; 0 of operations outside of any phase. Ranges of the phase inside of one
-  /// another are one, unless another phase works in between. What a device does meanwhile counts, whichever phase it is
-  /// of: busy_ns + gaps.total_ns() == span_ns.
+  std::int64_t kernel_ns{};  // sum of the kernels' times
+  std::int64_t copy_ns{};    // sum of the times of copies and fills
+  /// For each range of the phase, the interval from the start of its first operation on a device to the end of its last
+  /// one. The span is the union of these intervals, summed over devices, and 0 for operations outside every phase.
+  /// Nested ranges of the phase count as one, unless another phase works in between. All work of the device in the span
+  /// counts, also the work of other phases: busy_ns + gaps.total_ns() == span_ns.
   std::int64_t span_ns{};
   std::int64_t busy_ns{};
   Gaps gaps{};
-  std::vector<ApiTime> calls{};    // calls made in it, the longest first
+  std::vector<ApiTime> calls{};    // calls made in the phase, the longest first
   std::vector<CopyTime> copies{};  // the longest first
 };
 
 struct KernelTime {
   std::size_t phase{};  // index of Profile::phases
-  std::string name;     // whole
+  std::string name;     // full name, with template arguments and parameters
   KernelClass kernel_class{};
   Durations durations{};
 };
@@ -110,49 +110,49 @@ struct ClassTime {
   std::int64_t total_ns{};
 };
 
-/// The ranges of one label in the same outer ranges.
+/// The figures of all ranges with the same label and the same outer ranges.
 struct RangeTime {
   std::string label{};               // `layer.*` for `layer.0`, `layer.1`, ...
-  std::size_t depth{};               // outer ranges
-  std::size_t parent{};              // index of Profile::ranges, where depth > 0
-  Durations host{};                  // inclusive, a range each
+  std::size_t depth{};               // number of outer ranges
+  std::size_t parent{};              // index of Profile::ranges; only if depth > 0
+  Durations host{};                  // inclusive; one duration per range
   std::int64_t host_exclusive_ns{};  // excluding the ranges inside
-  std::int64_t operations{};         // inclusive, as all up to gpu_busy
+  std::int64_t operations{};         // inclusive, as are all fields up to gpu_busy
   std::int64_t launches{};           // number of kernel launches
   std::int64_t gpu_span_ns{};  // sum over the ranges of the time from the first operation's start to the last one's end
   std::int64_t gpu_sum_ns{};
-  Durations gpu_busy{};             // the union of its operations, a range with operations each
-  std::int64_t gpu_exclusive_ns{};  // sum of the operations that are in no range inside
+  Durations gpu_busy{};             // union of the range's operations; one duration per range with operations
+  std::int64_t gpu_exclusive_ns{};  // sum of the times of operations outside inner ranges
 };
 
-/// The time of one kernel, or of one kind of copy, in the ranges of a row and in none inside of them.
+/// The time of one kernel, or of one kind of copy, in the ranges of a row and outside their inner ranges.
 struct RangeKernelTime {
-  std::optional<std::size_t> range{};  // index of Profile::ranges; none: launched in no range
+  std::optional<std::size_t> range{};  // index of Profile::ranges; nullopt if launched outside every range
   std::size_t phase{};                 // index of Profile::phases
-  std::string name{};                  // whole
+  std::string name{};                  // full name, with template arguments and parameters
   OperationKind kind{};
   KernelClass kernel_class{};
   std::int64_t operations{};
   std::int64_t total_ns{};
 };
 
-/// A part of a range that is no range itself. Its figures are inclusive.
+/// A part of a range that is not a range itself. Its figures are inclusive.
 struct DerivedRange {
-  std::size_t of{};    // index of Profile::ranges: what it is a part of
-  std::string name{};  // projections (attention.qkv, attention.out_proj); residual (layers without the ranges inside
-                       // of them); not attention
+  std::size_t of{};    // index in Profile::ranges of the range that has this part
+  std::string name{};  // projections (attention.qkv, attention.out_proj); residual (layers without their inner ranges);
+                       // not attention
   std::int64_t host_ns{};
   std::int64_t gpu_sum_ns{};
   std::int64_t operations{};
   std::int64_t launches{};
 };
 
-/// The operations in attention.scores, attention.softmax and attention.context.
+/// The time of the operations in attention.scores, attention.softmax and attention.context.
 struct AttentionTime {
   std::size_t phase{};        // index of Profile::phases
-  std::int64_t softmax_ns{};  // all of attention.softmax, and kernels of class softmax in the others
+  std::int64_t softmax_ns{};  // all of attention.softmax, and kernels of class softmax in the other two ranges
   std::int64_t scores_ns{};   // matrix products of attention.scores: Q K^T
-  std::int64_t context_ns{};  // matrix products of attention.context: weights V
+  std::int64_t context_ns{};  // matrix products of attention.context: the weights times V
   std::int64_t other_ns{};    // scale, mask, casts, copies
 
   [[nodiscard]] std::int64_t matmul_ns() const { return scores_ns + context_ns; }
@@ -161,36 +161,39 @@ struct AttentionTime {
 
 struct Profile {
   std::vector<DeviceTime> devices;  // by process and number
-  std::vector<PhaseTime> phases;    // as they first begin; operations outside of any in a last one, `(no phase)`
+  std::vector<PhaseTime> phases;    // in the order of their first start; last, `(no phase)` for all other operations
   std::vector<KernelTime> kernels;  // by phase, the longest first
   std::vector<ClassTime> classes;   // by phase, the longest first
-  std::vector<RangeTime> ranges;    // a range before those inside of it
-  std::vector<RangeKernelTime> range_kernels;  // by range, the longest first; those in no range last
+  std::vector<RangeTime> ranges;    // each range precedes the ranges inside it
+  std::vector<RangeKernelTime> range_kernels;  // by range, the longest first; kernels outside every range come last
   std::vector<DerivedRange> derived_ranges;    // by range
   std::vector<AttentionTime> attention;        // by phase
   std::vector<ApiTime> calls;                  // the longest first
   std::vector<CopyTime> copies;                // the longest first
   std::int64_t operations{};
-  std::int64_t operations_ns{};  // their sum: what shares are of
+  std::int64_t operations_ns{};  // sum of the operations' times; shares are relative to it
   std::int64_t operations_without_launch{};
   std::int64_t operations_without_range{};
   std::int64_t operations_without_range_ns{};
-  std::int64_t operations_by_time{};  // launched by a thread in none of its own ranges, while another one's was open
+  /// Operations launched by a thread outside its own ranges while a range of another thread was open. They count for
+  /// the range of the other thread.
+  std::int64_t operations_by_time{};
   std::int64_t operations_by_time_ns{};
-  std::int64_t graph_replays{};  // traced as a whole: their kernels are not known
+  std::int64_t graph_replays{};  // CUDA graphs traced as a whole; their kernels are unknown
 
   [[nodiscard]] double share(std::int64_t time_ns) const;
-  /// The share of operations of class `other`.
+  /// Returns the share of class `other` in the operations' time.
   [[nodiscard]] double other_share() const;
 };
 
 struct ProfileOptions {
-  /// Names of ranges. Empty: FORWARD, BACKWARD and OPTIMIZER, in any case of letters; where there is none of them, the
-  /// outermost ranges, if they have at most eight labels.
+  /// Names of the ranges that are phases. If empty, the phases are FORWARD, BACKWARD and OPTIMIZER, in upper or lower
+  /// case. If the trace has none of these, the outermost ranges are phases, unless they have over eight labels.
   std::vector<std::string> phases;
 };
 
-/// @throws  UsageError  for a phase that no range is named like
+/// Analyses a trace.
+/// @throws  UsageError  for a phase without a range of that name
 [[nodiscard]] Profile analyse(const Trace& trace, const KernelRules& rules, const ProfileOptions& options = {});
 
 }  // namespace tbench::profile

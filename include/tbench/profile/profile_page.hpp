@@ -1,4 +1,4 @@
-// A profile as people and programs read it: tables for a terminal, Markdown, CSV and LaTeX, and JSON.
+// Formats a profile: as tables for a terminal, in Markdown, CSV and LaTeX, and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -19,36 +19,39 @@ struct ProfileTable {
 };
 
 struct TableOptions {
-  std::int64_t steps{1};  // number of steps in the trace: counts and totals are divided by it, at least 1
-  std::size_t top{10};    // kernels of a phase, and calls
-  bool has_full_names{};  // of kernels: with template arguments and parameters
+  std::int64_t steps{1};  // number of steps in the trace, at least 1; counts and totals are divided by it
+  std::size_t top{10};    // maximum number of kernels per phase, and of calls
+  bool has_full_names{};  // kernels are shown with template arguments and parameters
 };
 
-/// The names of the tables, in their order.
+/// Returns the names of the tables, in their order.
 [[nodiscard]] std::vector<std::string> profile_table_names();
 
-/// All tables that have a row, in the order of their names.
+/// Returns all tables that have a row, in the order of profile_table_names().
 [[nodiscard]] std::vector<ProfileTable> profile_tables(const Profile& profile, const TableOptions& options);
 
-/// Returns what a reader must know before the figures, one sentence each: operations without a launch or a range, the
-/// share of class `other` where it is over 2 %, graphs traced as a whole.
+/// Returns the notes that a reader needs before the figures, each as one sentence: operations without a launch or a
+/// range, the share of class `other` if it is over 2 %, and graphs traced as a whole.
 [[nodiscard]] std::vector<std::string> profile_notes(const Profile& profile);
 
-/// INCOMPLETE where the trace lacks kernels or launches, UNCLASSIFIED where the rules know too few of the kernels, HOST
-/// where a device waits for the host, otherwise DEVICE; EMPTY without operations. The notes are among the causes.
-/// @param command  that shows the tables, for the one that follows: `tbench profile DIR`
+/// Returns the conclusion: EMPTY without operations, INCOMPLETE if the trace lacks kernels or launches, UNCLASSIFIED if
+/// the rules know too few of the kernels, HOST if a device waits for the host, otherwise DEVICE. Its reasons include
+/// the notes.
+/// @param command  the command that shows the tables, for the next command: `tbench profile DIR`
 [[nodiscard]] results::Conclusion profile_conclusion(const Profile& profile, const std::string& command);
 
-/// The conclusion and everything, times in seconds, counts and totals of the whole trace.
-/// @param command  as profile_conclusion
+/// Returns the conclusion and the whole profile as JSON. Times are in seconds. Counts and totals are for the whole
+/// trace.
+/// @param command  as in profile_conclusion
 [[nodiscard]] std::string profile_json(const Profile& profile, std::int64_t steps, const std::string& command);
 
 enum class PageFormat { kText, kMarkdown, kCsv, kLatex };
 
-/// @param heading    lines above the tables: what was read
-/// @param tables     only these, in their order; all if empty
-/// @param max_width  of a terminal
-/// @throws           UsageError  for a table that has no such name
+/// Returns the tables as a page in the given format.
+/// @param heading    lines above the tables, which name the input
+/// @param tables     names of the tables to show, which keep the order of profile_table_names(); if empty, all tables
+/// @param max_width  columns of the terminal
+/// @throws           UsageError  for an unknown name of a table
 [[nodiscard]] std::string profile_page(const Profile& profile, const TableOptions& options, PageFormat format,
                                        const std::vector<std::string>& heading, const std::vector<std::string>& tables,
                                        std::optional<std::size_t> max_width);

@@ -1,4 +1,4 @@
-// Other people's names of ranges as the names that phases and parts of attention go by.
+// Renames the ranges of foreign traces to the names by which phases and parts of attention are recognised.
 #pragma once
 
 #include <span>
@@ -8,20 +8,21 @@
 
 namespace tbench::profile {
 
-/// A name of ranges, and the one that they get. One `*` in it stands for any text, which a `*` of the new name repeats:
-/// `h.*.attn` and `layer.*`.
+/// The old and the new name of ranges. One `*` in the old name stands for any text, and a `*` in the new name repeats
+/// that text: `h.*.attn` and `layer.*`.
 struct RangeRename {
   std::string from;
   std::string to;
 };
 
-/// @param text  `FROM=TO`; the last `=` counts
-/// @throws      UsageError  naming the text, the problem and the remedy: it has no `=`, an empty side, or a `*` too
-/// many
+/// Parses a rename.
+/// @param text  `FROM=TO`, divided at the last `=`
+/// @throws      UsageError  naming the text, the problem and the remedy, if it has no `=`, an empty side, or too many
+///                          `*`
 [[nodiscard]] RangeRename parse_range_rename(const std::string& text);
 
-/// Each range gets the name of the first one that is its own. Names of kernels and calls stay.
-/// @throws  UsageError  for one that no range of the trace is named like
+/// Renames each range by the first rename whose `from` matches its name. The names of kernels and calls stay unchanged.
+/// @throws  UsageError  for a rename that matches no range of the trace
 void rename_ranges(Trace& trace, std::span<const RangeRename> renames);
 
 }  // namespace tbench::profile

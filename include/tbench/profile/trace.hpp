@@ -1,8 +1,8 @@
-// The events that a tracer recorded, whichever it was (CUPTI in this process, an export of Nsight Systems): operations
-// of the GPU, calls of the CUDA API, ranges. Plain records; what they mean is analysed elsewhere.
+// The events that a tracer recorded (CUPTI in this process, or Nsight Systems in an export): GPU operations, calls of
+// the CUDA API, and ranges. The structures only hold the data; profile.hpp analyses them.
 //
 // Times are nanoseconds of one clock with any origin. Names are indexes into Trace::names. An operation belongs to the
-// call with its process and correlation.
+// call with the same process and correlation.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct Operation {
   std::int64_t start_ns{};
   std::int64_t end_ns{};       // at least start_ns
   std::int64_t bytes{};        // size of a copy or fill
-  std::uint64_t graph_node{};  // 0: of no CUDA graph, or not known
+  std::uint64_t graph_node{};  // node of a CUDA graph; 0 if there is none or it is unknown
   Index name{};
   std::uint32_t correlation{};
   std::uint32_t stream{};
   std::uint16_t process{};  // counted from 0
-  std::uint16_t device{};   // of its process
+  std::uint16_t device{};   // number of the device in the process
   OperationKind kind{};
   bool operator==(const Operation&) const = default;
 };
@@ -52,13 +52,13 @@ struct Range {
   std::int64_t end_ns{};
   Index name{};
   Index thread{};        // thread that pushed or started it
-  bool is_of_process{};  // started and ended, by any threads: it is around what every thread does
+  bool is_of_process{};  // a start/end range: it encloses the work of all threads of the process
   bool operator==(const Range&) const = default;
 };
 
 struct Thread {
   std::uint16_t process{};
-  std::uint64_t id{};  // as the tracer has it
+  std::uint64_t id{};  // as the tracer recorded it
   bool operator==(const Thread&) const = default;
 };
 

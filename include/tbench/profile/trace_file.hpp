@@ -10,7 +10,7 @@
 
 namespace tbench::profile {
 
-/// How the file of a folder of profiles is called.
+/// The name of the trace file in the folder of a profile.
 inline constexpr const char* kTraceFileName = "trace.json.gz";
 
 /// The facts known about a trace besides its events.
@@ -26,25 +26,26 @@ struct TraceFile {
   TraceFacts facts;
 };
 
-/// The trace as JSON packed by gzip: a process for each process and each of its GPUs, a track for each thread and each
-/// stream, ranges, calls and operations as complete events in microseconds since the first of them, and a flow from a
-/// call to what it launched. An event that would cut into another one of its track goes to a further track of the same
-/// thread or stream. Holds only what is packed in memory.
-/// @param trace  its times within 2^61 ns of 0
-/// @throws       UsageError  for a trace of over 13 days, whose nanoseconds a reader of JSON cannot keep apart
+/// Returns the trace as JSON compressed by gzip. The JSON has a process for each process and for each of its GPUs, and
+/// a track for each thread and each stream. Ranges, calls and operations are complete events in microseconds since the
+/// first event. A flow leads from each call to the operation that it launched. An event that would overlap another
+/// event of its track without nesting goes to an additional track of the same thread or stream. Only the compressed
+/// data is kept in memory.
+/// @param trace  with times within 2^61 ns of 0
+/// @throws       UsageError  for a trace of over 13 days, because JSON numbers cannot distinguish its nanoseconds
 [[nodiscard]] std::string pack_trace(const Trace& trace, const TraceFacts& facts = {});
 
-/// Replaces the file as a whole (write_atomically).
-/// @throws  UsageError         as pack_trace
+/// Writes the trace to a file, which is replaced atomically (write_atomically).
+/// @throws  UsageError         as in pack_trace
 /// @throws  std::system_error  naming the path and the cause
 void write_trace_file(const std::string& path, const Trace& trace, const TraceFacts& facts = {});
 
-/// Reads what write_trace_file wrote, packed or unpacked: an equal trace, but that calls and ranges come in the order
-/// of their starts (of those that start together, what ends last first), of equal names only the first is used, and
-/// bytes of names that are not UTF-8 are replaced.
+/// Reads a file of write_trace_file, compressed or not. The result equals the written trace with three exceptions.
+/// Calls and ranges are ordered by start, and for equal starts by descending end. Only the first of several equal names
+/// is used. Bytes of names that are not valid UTF-8 are replaced.
 /// @param path  the file, or a folder that has it as kTraceFileName
-/// @throws      UsageError  naming the file, the place and the remedy: it cannot be read, is cut off, is no trace or
-///                          none of ours, or an event lacks a field or has one that makes no sense
+/// @throws      UsageError  naming the file, the place and the remedy, if the file cannot be read, is truncated, is not
+///                          a trace of this program, or has an event with a missing or invalid field
 [[nodiscard]] TraceFile read_trace_file(const std::string& path);
 
 }  // namespace tbench::profile

@@ -13,7 +13,8 @@ using render::Table;
 
 bool is_matmul(const KernelTime& kernel) { return kernel.kernel_class == KernelClass::kGemm; }
 
-/// The kernels of a phase are ordered, the longest first.
+/// Returns the phase's longest kernel for which `counts` is true, or null. Relies on the descending order of
+/// Profile::kernels.
 const KernelTime* longest(const Profile& profile, std::size_t phase, bool (*counts)(const KernelTime&)) {
   for (const KernelTime& kernel : profile.kernels) {
     if (kernel.phase == phase && counts(kernel)) return &kernel;
@@ -23,7 +24,7 @@ const KernelTime* longest(const Profile& profile, std::size_t phase, bool (*coun
 
 std::string class_of(const KernelTime& kernel) { return std::string{to_string(kernel.kernel_class)}; }
 
-/// Device time from first operations to last ones.
+/// Returns the time from each device's first operation to its last one, summed over the devices.
 std::int64_t span_of(const Profile& profile) {
   std::int64_t span_ns = 0;
   for (const DeviceTime& device : profile.devices) span_ns += device.span_ns;

@@ -14,7 +14,7 @@ namespace {
 
 using render::Table;
 
-/// How one phase, or the whole trace, was launched.
+/// The launches, the device time and the calls of one phase or of the whole trace.
 struct Launches {
   std::string name;
   std::int64_t launches{};
@@ -59,7 +59,7 @@ void add_device_rows(Table& table, const TableSource& source, const Launches& of
   add("gaps: host wait", "", of.gaps.host_ns);
   add("gaps: device wait", "", of.gaps.device_ns);
   if (of.gaps.other_ns > 0) add("gaps: other", "", of.gaps.other_ns);
-  // One gap: not a step's share of it.
+  // The longest gap is a single gap, so it is not divided by the number of steps.
   const std::int64_t longest_ns = of.gaps.longest_ns;
   table.add_row({of.name, "longest gap", "",
                  render::format_milliseconds(Seconds{static_cast<double>(longest_ns) * 1e-9}), "", ""});

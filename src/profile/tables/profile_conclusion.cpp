@@ -1,4 +1,4 @@
-// Concludes a trace in words: rules over its profile.
+// Draws a conclusion from a trace by applying rules to its profile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace tbench::profile {
 namespace {
 
-/// Without the call that launched them operations are in no range and no phase. The capture always loses the calls of a
-/// few operations, which began before it did.
+/// The largest share of operations without a launching call in a complete trace. Such operations belong to no range and
+/// no phase. Every capture lacks the calls of a few operations, because these calls began before the capture.
 constexpr double kMaxWithoutLaunch = 0.02;
 
 bool is_incomplete(const Profile& profile) {

@@ -20,7 +20,7 @@ void add_durations(Json& json, const Durations& durations) {
   json["max_s"] = seconds(durations.max_ns());
 }
 
-/// The label of the range and of those around it, the outermost first.
+/// Returns the labels of the range and its enclosing ranges, the outermost first.
 Json path_of(const Profile& profile, const RangeTime& range) {
   std::vector<std::string> path{range.label};
   for (const RangeTime* outer = &range; outer->depth > 0;) {

@@ -21,7 +21,7 @@ using render::Table;
 struct Kind {
   const char* name;
   const char* caption;
-  bool is_per_step;  // where steps are told
+  bool is_per_step;  // for several steps, the caption says that the figures are per step
   Table (*make)(const TableSource& source);
 };
 
@@ -42,7 +42,7 @@ constexpr std::array kKinds{
     Kind{"copies", "Copies and fills", true, &copies_table},
 };
 
-/// How many operations of each phase, `backward: 30`.
+/// Returns the number of operations assigned by time in each phase, such as `backward: 30`.
 std::string by_time(const Profile& profile) {
   std::vector<std::string> phases;
   for (const PhaseTime& phase : profile.phases) {

@@ -33,7 +33,7 @@ Table ranges_table(const TableSource& source) {
   Table table{spared(columns_of({"range"}, {"n", "host ms", "host excl. ms", "GPU span ms", "GPU sum ms", "GPU busy ms",
                                             "GPU excl. ms", "GPU excl. %", "operations", "launches"}),
                      {"GPU sum ms", "operations", "host excl. ms", "GPU busy ms"})};
-  std::vector<std::size_t> open;  // rows whose inner rows still come
+  std::vector<std::size_t> open;  // indexes of the ranges whose inner rows are not complete yet
   const auto close_to = [&](std::size_t depth) {
     for (; open.size() > depth; open.pop_back()) add_derived(table, source, open.back());
   };

@@ -1,5 +1,5 @@
-// The tables of a profile, one function each, and what they have in common. What each shows is in
-// src/profile/README.md.
+// The tables of a profile, with one function per table, and the formatting that they share. src/profile/README.md
+// describes what each table shows.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace tbench::profile {
 
-// table_source.cpp: how figures are written, and what shares are of.
+// table_source.cpp: the format of figures, and the denominators of shares.
 
-/// A profile and how to show it. Counts and totals are per step.
+/// A profile with the options of its tables. Formats counts and totals per step.
 class TableSource {
  public:
   /// @param profile, options  must outlive this
@@ -24,10 +24,10 @@ class TableSource {
   [[nodiscard]] std::string ms(std::int64_t total_ns) const;
   [[nodiscard]] std::string count(std::int64_t n) const;
   [[nodiscard]] std::string megabytes(std::int64_t bytes) const;
-  /// Returns the share in the time of all operations, in percent.
+  /// Returns the share of `ns` in the time of all operations, in percent.
   [[nodiscard]] std::string share(std::int64_t ns) const;
   [[nodiscard]] std::string name_of(const KernelTime& kernel) const;
-  /// The time of all operations of a phase: what the shares of its kernels are of.
+  /// Returns the time of all operations of a phase. The shares of its kernels are relative to this time.
   [[nodiscard]] std::int64_t phase_ns(std::size_t phase) const;
   [[nodiscard]] std::int64_t class_ns(std::size_t phase, KernelClass kernel_class) const;
 
@@ -36,19 +36,19 @@ class TableSource {
   const TableOptions& options_;
 };
 
-/// Formats the time of one thing, whatever the number of steps.
+/// Formats the time of a single call or gap, which is not divided by the number of steps.
 [[nodiscard]] std::string microseconds(double ns);
 [[nodiscard]] std::string microseconds(std::int64_t ns);
-/// Returns the share in percent; 0 of nothing.
+/// Returns `part` as a percentage of `whole`, or 0 if `whole` is not positive.
 [[nodiscard]] std::string percent_of(std::int64_t part, std::int64_t whole);
 
-/// Left-aligned columns, then right-aligned ones.
+/// Returns left-aligned columns with the headers `texts`, followed by right-aligned columns with the headers `numbers`.
 [[nodiscard]] std::vector<render::Column> columns_of(std::vector<std::string> texts, std::vector<std::string> numbers);
-/// Returns the columns with numbers that let some go where a terminal is narrow, the last of them first.
+/// Marks the columns with the given headers as those that a narrow terminal drops, the last header first.
 [[nodiscard]] std::vector<render::Column> spared(std::vector<render::Column> columns,
                                                  const std::vector<std::string>& headers);
 
-/// The largest share of class `other` in the operations' time of which a reader is not told.
+/// The largest share of class `other` in the operations' time that is not reported to the reader.
 inline constexpr double kMaxOtherShare = 0.02;
 
 // range_tables.cpp
