@@ -33,8 +33,8 @@ std::vector<KeyedCall> keyed_calls(const Trace& trace) {
   return keyed;
 }
 
-/// The first element with at least `key`. Operations begin nearly in the order of their launches, so the search widens
-/// from where the last one ended.
+/// Returns the index of the first element whose key is at least `key`. Operations start nearly in the order of their
+/// launches, so the search widens from `near`, the result of the previous search.
 std::size_t lower_bound_near(const std::vector<KeyedCall>& calls, std::uint64_t key, std::size_t near) {
   std::size_t low = near;
   std::size_t high = near;

@@ -1,4 +1,5 @@
-// Which call launched which operation; when a device worked and when it waited, and for whom.
+// Finds the call that launched each operation, and computes when a device worked, when it waited, and what it waited
+// for.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 
 namespace tbench::profile {
 
-/// For each operation of the trace the index of the call that launched it: the first to begin of those with its process
-/// and correlation, which is the outermost; kNone if there is none. Operations of one replay of a CUDA graph share a
-/// call.
+/// Returns for each operation of the trace the index of the call that launched it, or kNone if there is none. Among the
+/// calls with the operation's process and correlation, the first to begin counts, which is the outermost. Operations of
+/// one replay of a CUDA graph share a call.
 [[nodiscard]] std::vector<Index> launching_calls(const Trace& trace);
 
-/// Length of the union of intervals that come in the order of their starts.
+/// Computes the length of the union of intervals, which must be added in the order of their starts.
 class BusyTime {
  public:
   void add(std::int64_t start_ns, std::int64_t end_ns);
@@ -34,7 +35,7 @@ struct Window {
   std::int64_t end_ns{};
 };
 
-/// The operations of each device, for the time of many windows.
+/// Computes device times in many windows of one trace, with the operations sorted by device once.
 class DeviceOperations {
  public:
   using Device = std::pair<std::uint16_t, std::uint16_t>;  // process, number
@@ -48,16 +49,17 @@ class DeviceOperations {
 
  private:
   const Trace& trace_;
-  std::map<Device, std::vector<Index>> by_device_;  // in order
+  std::map<Device, std::vector<Index>> by_device_;  // indexes of the operations, in order
 };
 
-/// Returns the time of a device in a window: operations that begin in it count, until its end.
+/// Returns the time of a device in a window. Operations that begin in the window count, up to the end of the window.
 /// @param launched_by      launching_calls(trace)
-/// @param process, device  whose operations count
+/// @param process, device  the device whose operations count
 [[nodiscard]] DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, std::uint16_t process,
                                      std::uint16_t device, Window window);
 
-/// Every device that has operations, from its first one to its last one; by process and number.
+/// Returns the time of every device with operations, from the start of its first operation to the end of its last one.
+/// The devices are ordered by process and number.
 /// @param launched_by  launching_calls(trace)
 [[nodiscard]] std::vector<DeviceTime> device_times(const Trace& trace, std::span<const Index> launched_by);
 

@@ -1,5 +1,5 @@
-// Finds by time the ranges of operations that a thread launched in none of its own ranges: PyTorch runs backward on a
-// thread of its own, while the thread that has the range BACKWARD waits.
+// Finds by time the ranges of operations that a thread launched outside its own ranges. For example, PyTorch runs the
+// backward pass on a separate thread, while the thread with the range BACKWARD waits.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -13,7 +13,8 @@
 namespace tbench::profile {
 namespace {
 
-/// A thread that waits lets the other one make this many calls, on average, before it makes one itself.
+/// A thread counts as waiting if the other thread makes at least this many launches, on average, between two of its own
+/// calls.
 constexpr std::int64_t kMinCallsBetween = 4;
 /// The most threads with ranges that one process may have. With more, the waiting thread cannot be determined.
 constexpr std::size_t kMaxThreads = 100;
@@ -22,12 +23,12 @@ Window window_of(const Range& range) { return {range.start_ns, range.end_ns}; }
 
 /// The ranges and the calls of a thread.
 struct HostThread {
-  std::vector<Index> ranges;              // each before those that it holds
+  std::vector<Index> ranges;              // each range precedes the ranges that it contains
   std::vector<std::int64_t> call_starts;  // in order
   bool has_launched{};
 };
 
-/// The ranges of all threads, and in which order one may hold another.
+/// The ranges of all threads, in an order in which each range precedes the ranges that it contains.
 class ThreadRanges {
  public:
   ThreadRanges(const Trace& trace, const RangeTree& tree) : trace_{trace}, tree_{tree}, threads_(trace.threads.size()) {
@@ -45,7 +46,7 @@ class ThreadRanges {
   [[nodiscard]] HostThread& thread(Index index) { return threads_[index]; }
   [[nodiscard]] const HostThread& thread(Index index) const { return threads_[index]; }
 
-  /// The threads of its process that have ranges, without itself.
+  /// Returns the other threads of the same process that have ranges. Returns none if the process has too many.
   [[nodiscard]] std::vector<Index> others(Index thread) const {
     const auto found = with_ranges_.find(trace_.threads[thread].process);
     if (found == with_ranges_.end() || found->second.size() > kMaxThreads) return {};
@@ -54,7 +55,7 @@ class ThreadRanges {
     return others;
   }
 
-  /// The order in which a range comes before those that it holds.
+  /// Compares two ranges in an order in which each range precedes the ranges that it contains.
   [[nodiscard]] bool is_before(Index a, Index b) const {
     const Range& left = trace_.ranges[a];
     const Range& right = trace_.ranges[b];
@@ -67,8 +68,8 @@ class ThreadRanges {
     return trace_.ranges[range].start_ns <= window.begin_ns && trace_.ranges[range].end_ns >= window.end_ns;
   }
 
-  /// The innermost range of the thread that holds the window. What holds it, but is not the last range to begin before
-  /// it, holds that range too.
+  /// Returns the thread's innermost range that contains the window, or kNone. The search begins at the last range that
+  /// starts before the window: any other range of the thread that contains the window also contains that range.
   [[nodiscard]] Index holding(Index thread, const Window& window) const {
     const std::vector<Index>& ranges = threads_[thread].ranges;
     const auto behind = std::ranges::upper_bound(ranges, window.begin_ns, {},
@@ -77,7 +78,7 @@ class ThreadRanges {
     return first_around(*std::prev(behind), [&](Index range) { return holds(range, window); });
   }
 
-  /// The range itself, or the nearest one around it for which `is_it` is true; kNone: there is none.
+  /// Returns the innermost range for which `is_it` is true among `range` and the ranges around it, or kNone.
   template <class IsIt>
   [[nodiscard]] Index first_around(Index range, const IsIt& is_it) const {
     while (range != kNone && !is_it(range)) range = tree_.parent_of_range[range];
@@ -91,7 +92,8 @@ class ThreadRanges {
   std::map<std::uint16_t, std::vector<Index>> with_ranges_;  // by process
 };
 
-/// A call that launched something. What is placed is the outermost range of its thread around it, or else itself.
+/// A call that launched an operation. The outermost range of its thread around the call is placed, or the call itself
+/// if there is no such range.
 struct Launch {
   Index call{};
   Index thread{};
@@ -99,10 +101,10 @@ struct Launch {
   Window window{};
 };
 
-/// How the launches of one thread lie between the calls of another one.
+/// Counts how the launches of one thread alternate with the calls of another thread.
 struct Alternation {
   std::int64_t launches{};
-  std::int64_t runs{};  // without a call of the other thread in between
+  std::int64_t runs{};  // number of sequences of launches without a call of the other thread in between
   std::ptrdiff_t last_place{-1};
 
   void add(std::ptrdiff_t place) {
@@ -110,7 +112,7 @@ struct Alternation {
     runs += place == last_place ? 0 : 1;
     last_place = place;
   }
-  /// The other thread waited, rather than work at the same time.
+  /// Returns whether the other thread waited, instead of working at the same time.
   [[nodiscard]] bool is_wait() const { return runs == 1 || launches >= kMinCallsBetween * runs; }
 };
 
@@ -131,10 +133,10 @@ class Placement {
 
   [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
 
-  /// The range of another thread that the launch is in; kNone if there is none or it is ambiguous.
+  /// Returns the range of another thread to which the launch belongs, or kNone if there is none or it is ambiguous.
   [[nodiscard]] Index range_for(const Launch& launch) const {
     Index best = kNone;
-    bool is_launching = false;  // the thread of the best one
+    bool is_launching = false;  // the thread of `best` launches operations
     bool is_clear = true;
     for (const auto& [thread, open] : open_ranges(launch)) {
       const Index range = usable(open, launch.thread);
@@ -158,7 +160,7 @@ class Placement {
             .window = outermost == kNone ? Window{made.start_ns, made.end_ns} : window_of(trace_.ranges[outermost])};
   }
 
-  /// The other threads of the process with the innermost range that each had open all the while.
+  /// Returns the other threads of the process, each with its innermost range that was open during the whole window.
   [[nodiscard]] std::vector<std::pair<Index, Index>> open_ranges(const Launch& launch) const {
     std::vector<std::pair<Index, Index>> open;
     for (const Index thread : ranges_.others(launch.thread)) {
@@ -168,14 +170,15 @@ class Placement {
     return open;
   }
 
-  /// No range gets around itself, and none is in one of its own name: a phase of two threads is one of each.
+  /// Returns whether `range` may become the parent of `outermost`. A range never contains itself, nor a range of the
+  /// same name: a phase with a range on each of two threads keeps both.
   [[nodiscard]] bool can_hold(Index range, Index outermost) const {
     if (outermost == kNone) return true;
     const auto has_its_name = [&](Index around) { return name_of(around) == name_of(outermost); };
     return ranges_.is_before(range, outermost) && ranges_.first_around(range, has_its_name) == kNone;
   }
 
-  /// Names may be there several times.
+  /// Returns the name as text, because Trace::names may have the same text several times.
   [[nodiscard]] const std::string& name_of(Index range) const { return trace_.names[trace_.ranges[range].name]; }
 
   void count(const Launch& launch) {
@@ -186,13 +189,14 @@ class Placement {
     }
   }
 
-  /// The range, if its thread waited; otherwise the one around it that is of the whole process.
+  /// Returns the range if its thread waited, otherwise the innermost process-wide range among it and the ranges around
+  /// it, or kNone.
   [[nodiscard]] Index usable(Index range, Index thread) const {
     if (alternations_.at({range, thread}).is_wait()) return range;
     return ranges_.first_around(range, [&](Index around) { return trace_.ranges[around].is_of_process; });
   }
 
-  /// Returns whether either range will do: both have the same name, or one contains the other.
+  /// Returns whether the two ranges are unambiguous: both have the same name, or one contains the other.
   [[nodiscard]] bool are_alike(Index a, Index b) const {
     return name_of(a) == name_of(b) || ranges_.holds(a, window_of(trace_.ranges[b])) ||
            ranges_.holds(b, window_of(trace_.ranges[a]));

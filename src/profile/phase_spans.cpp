@@ -1,4 +1,4 @@
-// When the devices worked on each phase.
+// Determines when the devices worked on each phase.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace {
 
 using Device = DeviceOperations::Device;
 
-/// A range of a phase on one device: from its first operation to its last one.
+/// The time from the first to the last operation of one range of a phase, on one device.
 struct PhaseWindow {
   Window window{};
   Index outermost{};  // Phases::outermost_around
@@ -23,7 +23,7 @@ struct PhaseWindow {
 
 /// The operations of phases on one device.
 struct PhaseOperations {
-  std::vector<std::pair<std::int64_t, std::size_t>> starts;  // with the phase; in order
+  std::vector<std::pair<std::int64_t, std::size_t>> starts;  // start time and phase of each operation, in order
   std::map<std::size_t, std::vector<PhaseWindow>> windows;   // by phase
 
   [[nodiscard]] bool has_other_phase(std::size_t phase, std::int64_t from_ns, std::int64_t to_ns) const {
@@ -53,12 +53,12 @@ std::map<Device, PhaseOperations> phase_operations(const Trace& trace, const Ran
   return devices;
 }
 
-/// The union of the phase's windows, in order. Between two ranges inside of one of the same phase it goes on, unless
-/// another phase works there.
+/// Returns the union of the phase's windows, in order. Two windows inside the same outermost range of the phase are
+/// joined, unless another phase works between them.
 std::vector<Window> joined(const PhaseOperations& operations, std::size_t phase, std::vector<PhaseWindow> windows) {
   std::ranges::sort(windows, {}, [](const PhaseWindow& one) { return one.window.begin_ns; });
   std::vector<Window> joined;
-  Index outermost = kNone;  // of the last one
+  Index outermost = kNone;  // outermost range of the last window
   for (const PhaseWindow& next : windows) {
     const bool goes_on =
         !joined.empty() && (next.window.begin_ns <= joined.back().end_ns ||

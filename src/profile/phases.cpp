@@ -32,14 +32,14 @@ constexpr std::array<std::string_view, 1> kAttention{"attention"};
 
 bool is_pass(const RangeTime& range) { return is_label(range.label, "FORWARD") || is_label(range.label, "BACKWARD"); }
 
-/// One past the last row inside of row `outer`: rows come in the order of the tree.
+/// Returns the index after the last row inside row `outer`. Relies on the tree order of the rows.
 std::size_t end_of(const std::vector<RangeTime>& ranges, std::size_t outer) {
   std::size_t end = outer + 1;
   while (end < ranges.size() && ranges[end].depth > ranges[outer].depth) ++end;
   return end;
 }
 
-/// The rows inside of row `outer` with one of the labels, but for those inside of another one.
+/// Returns the rows with one of the labels inside row `outer`. Rows inside another row with such a label are left out.
 std::vector<std::size_t> labelled_inside(const std::vector<RangeTime>& ranges, std::size_t outer,
                                          std::span<const std::string_view> labels) {
   std::vector<std::size_t> found;
@@ -60,7 +60,7 @@ void add(DerivedRange& sum, const RangeTime& range, int sign) {
   sum.launches += sign * range.launches;
 }
 
-/// Adds the part of a row that is in no row inside of it.
+/// Adds the figures of a row minus the figures of its direct inner rows.
 void add_alone(DerivedRange& sum, const std::vector<RangeTime>& ranges, std::size_t outer) {
   add(sum, ranges[outer], 1);
   const std::size_t end = end_of(ranges, outer);
@@ -74,7 +74,7 @@ std::vector<std::size_t> with_parts(const std::vector<RangeTime>& ranges, std::v
   return rows;
 }
 
-/// The label of the nearest of the attention's ranges around row `row`, itself included.
+/// Returns the label of the innermost attention range around the row, including the row itself, or an empty text.
 std::string_view part_of_attention(const std::vector<RangeTime>& ranges, std::size_t row) {
   while (true) {
     const RangeTime& range = ranges[row];

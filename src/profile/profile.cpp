@@ -180,7 +180,7 @@ void add_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, 
   for (std::size_t i = 0; i < profile.phases.size(); ++i) profile.phases[i].calls = longest_first(trace, of_phase[i]);
 }
 
-/// A trace without phases has its devices' time in its only one.
+/// Fills the only phase of a trace without phases with the time of all devices.
 void add_whole_span(Profile& profile) {
   PhaseTime& all = profile.phases.front();
   for (const DeviceTime& device : profile.devices) {

@@ -14,12 +14,13 @@
 namespace tbench::profile {
 namespace {
 
-/// Ranges in one another. Programs have some ten; those that are started and never ended are in one another for ever.
+/// The maximum nesting depth of ranges. Programs have about ten levels. Ranges that are never ended would nest without
+/// limit.
 constexpr int kMaxDepth = 64;
-/// Ranges that overlap without being in one another.
+/// The maximum number of open ranges that are searched. It only matters for many ranges that overlap without nesting.
 constexpr std::ptrdiff_t kMaxLookedAt = 1000;
 
-/// The ranges of one thread that are open while time goes on.
+/// The open ranges of one thread at an advancing moment.
 class OpenRanges {
  public:
   explicit OpenRanges(const std::vector<Range>& ranges) : ranges_{ranges} {}
@@ -27,7 +28,8 @@ class OpenRanges {
   void open(Index range) { open_.push_back(range); }
   void clear() { open_.clear(); }
 
-  /// The innermost one that holds [start, end]. Starts come in order: what ended before this one is forgotten.
+  /// Returns the innermost open range that contains [start, end], or kNone. Calls must come in the order of their
+  /// starts, since innermost ranges that ended before `start_ns` are dropped.
   Index holding(std::int64_t start_ns, std::int64_t end_ns) {
     while (!open_.empty() && ranges_[open_.back()].end_ns < start_ns) open_.pop_back();
     const std::ptrdiff_t count = std::min(std::ssize(open_), kMaxLookedAt);
@@ -41,7 +43,7 @@ class OpenRanges {
   std::vector<Index> open_;
 };
 
-/// Indexes, ordered by thread and start; of those that start together, what ends last first.
+/// Returns the indexes of the events, ordered by thread, then by start, then by descending end.
 template <class Event>
 std::vector<Index> in_order(const std::vector<Event>& events) {
   std::vector<Index> order(events.size());
@@ -68,7 +70,7 @@ RangeTree range_tree(const Trace& trace) {
   const std::vector<Index> ranges = in_order(trace.ranges);
   const std::vector<Index> calls = in_order(trace.calls);
   OpenRanges open{trace.ranges};
-  std::vector<int> depth(trace.ranges.size());  // outer ranges
+  std::vector<int> depth(trace.ranges.size());  // number of outer ranges
   std::size_t next_call = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const Range& range = trace.ranges[ranges[i]];
@@ -78,7 +80,7 @@ RangeTree range_tree(const Trace& trace) {
     tree.parent_of_range[ranges[i]] = parent;
     depth[ranges[i]] = parent == kNone ? 0 : depth[parent] + 1;
     open.open(ranges[i]);
-    // Calls before the next range of this thread; those before the first one of a thread have no range.
+    // Places the calls before the next range of this thread. Calls before a thread's first range have no range.
     const Range* const next = i + 1 < ranges.size() ? &trace.ranges[ranges[i + 1]] : nullptr;
     for (; next_call < calls.size(); ++next_call) {
       const ApiCall& call = trace.calls[calls[next_call]];
@@ -95,14 +97,14 @@ RangeTree range_tree(const Trace& trace) {
 
 namespace {
 
-/// The time of one range, while its operations come in the order of their starts.
+/// The device time of one range. Its operations are added in the order of their starts.
 struct Instance {
   std::int64_t first_start_ns{INT64_MAX};
   std::int64_t last_end_ns{INT64_MIN};
   BusyTime busy;
 };
 
-/// Sorts ranges into rows: ranges of one label whose outer ranges are in one row share a row.
+/// Assigns ranges to rows. Ranges with the same label share a row if their outer ranges share a row.
 class Rows {
  public:
   Rows(const Trace& trace, const RangeTree& tree) : trace_{trace}, tree_{tree} {
@@ -116,11 +118,11 @@ class Rows {
 
   [[nodiscard]] Index row_of(Index range) const { return row_of_range_[range]; }
   [[nodiscard]] const std::vector<Index>& row_of_range() const { return row_of_range_; }
-  /// The rows, with their names and places alone.
+  /// Returns the rows, with only `label`, `depth` and `parent` set.
   [[nodiscard]] const std::vector<RangeTime>& rows() const { return rows_; }
 
  private:
-  /// The range and its outer ones, the outermost first.
+  /// Assigns rows to the range and to its outer ranges without a row, the outermost first.
   void place(Index range) {
     std::vector<Index> chain;
     for (Index outer = range; outer != kNone && row_of_range_[outer] == kNone; outer = tree_.parent_of_range[outer]) {
@@ -204,7 +206,7 @@ void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const
   }
 }
 
-/// A row before those inside of it: in the order of the tree.
+/// Orders the rows as a tree: each row precedes the rows inside it.
 RangeRows in_tree_order(std::vector<RangeTime> rows, std::vector<Index> row_of_range) {
   std::vector<std::vector<std::size_t>> inside(rows.size());
   std::vector<std::size_t> pending;

@@ -1,5 +1,5 @@
-// The ranges of a trace: how they lie in one another and what they come to, which of them are phases, and what follows
-// from their times.
+// The ranges of a trace: their nesting and their figures, the phases among them, and the tables derived from their
+// times.
 #pragma once
 
 #include <set>
@@ -12,55 +12,55 @@
 
 namespace tbench::profile {
 
-// The nesting of ranges, the range in which a call was made, and the figures of ranges: on the host, and of the
-// operations that were launched in them.
+// The nesting of ranges, the range in which a call was made, and the figures of ranges: the host's times, and the times
+// of the operations that were launched in them.
 
-/// For each range the innermost one of its thread that holds it, and for each call the innermost one of its thread that
-/// holds it: this is nsys's rule. kNone: none does. If two ranges are equal, the first in the trace holds the other.
-/// Ranges that would be in over 63 others lie next to each other in the 63rd.
+/// The innermost range around each range and around each call, on the same thread, which is the rule of nsys. An entry
+/// is kNone if there is no such range. If two ranges are equal, the first in the trace contains the other. Ranges
+/// inside more than 63 others become siblings inside the 63rd range.
 struct RangeTree {
   std::vector<Index> parent_of_range;
   std::vector<Index> range_of_call;
-  std::vector<bool> is_by_time;  // of each call: place_by_time found a range around it
+  std::vector<bool> is_by_time;  // for each call, whether place_by_time found a range around it
 };
 
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
 
-/// Places what threads launched in no range, and their outermost ranges around launches: into the innermost range that
-/// another thread of the process had open all the while, if that thread waited or the range is of the whole process. It
-/// waited where the launches in that range come without its own calls in between, four in a row at least on average. If
-/// there are several such threads, the ones count that launch operations themselves; where their ranges have neither
-/// one name nor lie in one another, nothing is placed.
+/// Places launches outside every range of their own thread, and the outermost ranges around launches, into a range of
+/// another thread. This is the innermost range that the other thread of the process had open during the whole time, if
+/// that thread waited or the range is process-wide. A thread counts as waiting if at least four launches, on average,
+/// come between two of its own calls in that range. If there are several such threads, threads that launch operations
+/// themselves take precedence. Nothing is placed if their ranges have different names and do not contain one another.
 /// @param launched_by  launching_calls(trace)
 void place_by_time(const Trace& trace, std::span<const Index> launched_by, RangeTree& tree);
 
 struct RangeRows {
-  std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin
-  std::vector<Index> row_of_range;  // of each range of the trace
+  std::vector<RangeTime> rows;      // each row precedes the rows inside it; siblings are in the order of first start
+  std::vector<Index> row_of_range;  // for each range of the trace, the index of its row
 };
 
-/// One row for the ranges of a label in the same outer ranges.
+/// Returns the figures of the ranges, with one row for all ranges that have the same label and the same outer ranges.
 /// @param launched_by  launching_calls(trace)
 [[nodiscard]] RangeRows range_rows(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by);
 
-// Which phase of a step an operation belongs to, when the devices worked on each phase, and the rows of the studies
-// that follow from the times of ranges and of the kernels in them.
+// The phase of each operation, the device time of each phase, and the rows that are derived from the times of ranges
+// and of the kernels in them.
 
-/// The phase of each range: the innermost range around it that is a phase, itself included.
+/// Finds the phase of each range: the innermost phase around it, including the range itself.
 class Phases {
  public:
   /// @param trace, tree  must outlive this
   /// @throws             UsageError  as analyse
   Phases(const Trace& trace, const RangeTree& tree, const ProfileOptions& options);
 
-  /// Names of the phases in the order of their first begin.
+  /// Returns the names of the phases in the order of their first start.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-  /// The innermost range around `range` that is a phase, itself included; kNone: none is.
+  /// Returns the innermost phase around `range`, including `range` itself, or kNone.
   [[nodiscard]] Index range_around(Index range) const;
-  /// The outermost range of that phase around it, with no range of another phase in between.
+  /// Returns the outermost range of that phase around `range`, without a range of another phase in between.
   [[nodiscard]] Index outermost_around(Index range) const;
-  /// Index of the names; names().size() outside of any phase.
+  /// Returns the phase as an index of names(), or names().size() outside every phase.
   [[nodiscard]] std::size_t phase_of(Index range) const;
 
  private:
@@ -76,19 +76,21 @@ class Phases {
   std::vector<std::string> names_;
 };
 
-/// `no range is named 'NAME'`, with the nearest name and the first ones that there are.
+/// Returns the message `no range is named 'NAME'`, with the nearest name and the first names of the trace.
 [[nodiscard]] std::string no_such_range(const Trace& trace, const std::string& name);
 
-/// Fills span_ns, busy_ns and gaps of the phases, which come in the order of Phases::names.
+/// Fills span_ns, busy_ns and gaps of the phases.
+/// @param times        the phases in the order of Phases::names()
 /// @param launched_by  launching_calls(trace)
 void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& phases,
                      std::span<const Index> launched_by, std::vector<PhaseTime>& times);
 
-/// For each range FORWARD and BACKWARD, in any case of letters, or for the outermost ranges where there is none of
-/// them: projections, residual, not attention; each only where the ranges are there that it is made of.
+/// Returns the parts projections, residual and not attention of each range FORWARD and BACKWARD, in upper or lower
+/// case. If there are no such ranges, returns the parts of the outermost ranges. A part is left out if the ranges from
+/// which it is computed are missing.
 [[nodiscard]] std::vector<DerivedRange> derived_ranges(const std::vector<RangeTime>& ranges);
 
-/// Returns the times of attention by phase; only phases that have operations in such ranges.
+/// Returns the times of attention by phase, for the phases with operations in the attention ranges.
 [[nodiscard]] std::vector<AttentionTime> attention_times(const Profile& profile);
 
 }  // namespace tbench::profile

@@ -1,5 +1,4 @@
-// The source of the rules of kernels: the file that the program was built with, and the dialect of their regular
-// expressions.
+// The kernel rules that are built into the program, and the dialect of their regular expressions.
 #pragma once
 
 #include <cstddef>
@@ -10,33 +9,35 @@
 
 namespace tbench::profile {
 
-// The rules that the program was built with: kernel_rules.txt.
+// The files that are built into the program.
 
 struct EmbeddedFile {
-  std::string_view name;  // without folders
+  std::string_view name;  // file name without folders
   std::string_view content;
 };
 
-/// One file. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+/// Returns one file, kernel_rules.txt. The build generates the definition (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> kernel_rule_files();
 
-/// One file, kernel_renames.tsv: old and new names of this project's kernels. Written at build time, too.
+/// Returns one file, kernel_renames.tsv, with the old and new names of this project's kernels. The build generates this
+/// definition too.
 [[nodiscard]] std::span<const EmbeddedFile> kernel_rename_files();
 
-// The dialect of the rules' regular expressions, checked before the C library compiles one: its messages have no
-// position, and some short expressions would take it all memory there is.
+// The check of a rule's regular expression, made before the C library compiles it. The library's messages have no
+// position, and some short expressions would exhaust the memory.
 
 struct ExpressionError {
-  std::size_t position{};  // of the letter at fault, from 0
+  std::size_t position{};  // position of the wrong character, from 0
   std::string problem;     // with the remedy
 };
 
-/// Returns why `expression` is no rule: brackets without partner, a repetition of nothing, a counted one, a
-/// back-reference, more than `regcomp` expands in a few milliseconds, or nullopt for an expression that may be
-/// compiled.
+/// Returns why `expression` is not allowed, or nullopt if it may be compiled. Not allowed are unbalanced brackets, a
+/// repetition of nothing, a counted repetition, a back-reference, and an expression that `regcomp` cannot expand in a
+/// few milliseconds.
 [[nodiscard]] std::optional<ExpressionError> check_expression(std::string_view expression);
 
-/// The first bracket expression that cannot be compiled alone, `[z-a]`, as its position; 0 if there is none.
+/// Returns the position of the first bracket expression that cannot be compiled by itself, such as `[z-a]`, or 0 if
+/// there is none.
 [[nodiscard]] std::size_t bad_bracket(std::string_view expression);
 
 }  // namespace tbench::profile

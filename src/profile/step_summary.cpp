@@ -22,7 +22,7 @@ namespace {
 constexpr Seconds seconds_of(double duration_ns) { return {duration_ns / 1e9}; }
 constexpr Seconds seconds_of(std::int64_t duration_ns) { return seconds_of(static_cast<double>(duration_ns)); }
 
-/// Totals of several steps, of one.
+/// Converts totals of several steps to values per step.
 class PerStep {
  public:
   explicit constexpr PerStep(std::int64_t steps) : steps_{static_cast<double>(steps)} {}
@@ -62,7 +62,7 @@ KernelClass class_of(const Operation& operation, const std::string& name, Kernel
   return classify(name);
 }
 
-/// Kernels by phase and name.
+/// Sums of the kernels' durations, by phase and name.
 class KernelSums {
  public:
   KernelSums(const Trace& trace, const KernelRules& rules, std::span<const std::string_view> phases)
@@ -108,7 +108,7 @@ class KernelSums {
   std::map<std::pair<std::size_t, Index>, Sum> sums_;
 };
 
-/// A device's times of several windows, added up.
+/// Adds a device's times in two windows. The longest gap is the longer of the two.
 DeviceTime sum(const DeviceTime& a, const DeviceTime& b) {
   DeviceTime both = a;
   both.span_ns += b.span_ns;
@@ -130,7 +130,8 @@ DeviceTime time_of(Trace& scratch, const StepOperations& part, std::int64_t begi
   return device_time(scratch, part.launched_by, first.process, first.device, {begin_ns, part.last_end_ns});
 }
 
-/// Chained steps as one piece, which begins where the first step ended.
+/// Returns the device's time of consecutive steps as one window, which begins at the end of the first step. The first
+/// step itself does not count.
 DeviceTime chained_time(Trace& scratch, const std::vector<StepOperations>& steps) {
   StepOperations counted;
   for (const StepOperations& step : std::span{steps}.subspan(1)) {
@@ -192,7 +193,7 @@ TracedRange traced(const RangeTime& range, const std::string& path, const PerSte
   return traced;
 }
 
-/// The case's own name of a phase: `forward` of FORWARD.
+/// Returns the case's name of a phase, such as `forward` for FORWARD, or the label itself if there is none.
 std::string phase_name(const std::string& label, std::span<const std::string_view> phases) {
   const auto found = std::ranges::find_if(phases, [&](std::string_view phase) { return is_label(label, phase); });
   return found == phases.end() ? label : std::string{*found};
