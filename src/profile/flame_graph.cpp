@@ -28,7 +28,7 @@ struct Sum {
   }
 };
 
-/// Parts of one frame by name.
+/// The sums of one frame's parts, by name.
 using Parts = std::map<std::string, Sum>;
 std::vector<std::pair<std::string, Sum>> longest_first(const Parts& parts) {
   std::vector<std::pair<std::string, Sum>> sorted(parts.begin(), parts.end());
@@ -40,7 +40,7 @@ std::string kernel_label(const RangeKernelTime& kernel) {
   return kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name;
 }
 
-/// Returns the sums by row, including the ranges inside it.
+/// Returns the sum of each row, including the ranges inside it.
 std::map<std::size_t, Sum> range_sums(const Profile& profile) {
   std::map<std::size_t, Sum> sums;
   for (const RangeKernelTime& kernel : profile.range_kernels) {
@@ -56,7 +56,7 @@ std::map<std::size_t, Sum> range_sums(const Profile& profile) {
   return sums;
 }
 
-/// A name as one frame of a line.
+/// Returns a name as one frame of a line, with commas for semicolons.
 std::string frame(std::string_view name) {
   std::string text = render::one_line(name);
   std::ranges::replace(text, ';', ',');
@@ -87,7 +87,7 @@ std::vector<FlameFrame> flame_frames(const Profile& profile) {
     return frames.size() - 1;
   };
   std::map<std::size_t, std::size_t> frame_of_row;
-  for (const auto& [row, sum] : range_sums(profile)) {  // a range is before those inside of it
+  for (const auto& [row, sum] : range_sums(profile)) {  // each range precedes the ranges inside it
     if (row == kNoRange) {
       frame_of_row[row] = add("(no range)", FlameKind::kRange, std::nullopt, sum);
       continue;
@@ -121,7 +121,7 @@ std::vector<FlameFrame> flame_frames(const Profile& profile) {
 }
 
 std::string folded_stacks(const Profile& profile) {
-  std::map<std::string, std::int64_t> total_ns;  // kernels that differ in template arguments alone are one
+  std::map<std::string, std::int64_t> total_ns;  // kernels that differ only in template arguments share an entry
   for (const RangeKernelTime& kernel : profile.range_kernels) {
     const std::string ranges = kernel.range ? frames_of(profile, *kernel.range) : "(no range);";
     const std::string name = frame(kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name);

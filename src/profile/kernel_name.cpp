@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view kMangledPrefix = "_Z";
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
-constexpr std::string_view kUnnamed = "<unnamed>";  // the same, as NVIDIA's demangler has it
-constexpr std::string_view kLambda = "[lambda";     // and a lambda
-constexpr std::string_view kSpacedCall = " ()";     // and a call operator
+constexpr std::string_view kUnnamed = "<unnamed>";  // the anonymous namespace in NVIDIA's demangler
+constexpr std::string_view kLambda = "[lambda";     // a lambda in NVIDIA's demangler
+constexpr std::string_view kSpacedCall = " ()";     // a call operator in NVIDIA's demangler
 constexpr std::string_view kOperator = "::operator";
 constexpr std::string_view kConst = " const";
 constexpr std::string_view kOpening = "<({[";
@@ -48,8 +48,8 @@ std::size_t behind_bracket(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// Returns the position after the parameters at `open` and after const if a name goes on there: then the parameters
-/// belong to an enclosing function. Otherwise returns the end of the text.
+/// Returns the position after the parameters at `open` and a following const, if the name continues there. In this case
+/// the parameters belong to an enclosing function. Otherwise returns the end of the text.
 std::size_t behind_parameters(std::string_view text, std::size_t open) {
   std::size_t end = behind_bracket(text, open);
   if (text.substr(end).starts_with(kConst)) end += kConst.size();
@@ -80,7 +80,7 @@ std::string qualified_name(std::string_view text) {
       i = behind_bracket(text, i);
     } else if (rest.front() == '(') {
       i = behind_parameters(text, i);
-    } else if (rest.front() == ' ') {  // what went before was the return type
+    } else if (rest.front() == ' ') {  // the text before the blank was the return type
       name.clear();
       ++i;
     } else {
@@ -95,7 +95,7 @@ struct Mark {
   std::optional<ProductPrecision> precision;
 };
 
-// The first one that a name contains decides.
+// The first mark that a name contains decides.
 constexpr std::array kMarks{
     Mark{"bf16x9", std::nullopt},  // float32 emulated by nine products
     Mark{"e4m3", ProductPrecision::k8Bit},
@@ -111,7 +111,7 @@ constexpr std::array kMarks{
     Mark{"h1688", ProductPrecision::k16Bit},
     Mark{"h16816", ProductPrecision::k16Bit},
     Mark{"hgemm", ProductPrecision::k16Bit},
-    Mark{"s1688gemm", ProductPrecision::kTf32},  // a tensor core's product of float32, its type not named
+    Mark{"s1688gemm", ProductPrecision::kTf32},  // a tensor-core product of float32 without a type in its name
     Mark{"f32f32_f32f32", ProductPrecision::kFp32},
     Mark{"ffma", ProductPrecision::kFp32},
     Mark{"sgemm", ProductPrecision::kFp32},
@@ -119,7 +119,8 @@ constexpr std::array kMarks{
     Mark{"gemmSN_NN_kernel<float", ProductPrecision::kFp32},
 };
 
-/// nvjet_sm90_tst_...: the letters after the architecture name the types, the inputs' types first.
+/// Reads the precision from a name such as nvjet_sm90_tst_...: the letters after the architecture are the types, with
+/// the inputs' types first.
 std::optional<ProductPrecision> of_nvjet(std::string_view name) {
   name.remove_prefix(std::string_view{"nvjet_"}.size());
   if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
@@ -155,7 +156,7 @@ ProductPrecision expected_of(Precision precision) {
 
 }  // namespace
 
-/// Without the prefix the demangler would read "f" as the type float.
+// Only symbols with the prefix are demangled: the demangler would read the symbol "f" as the type float.
 std::string demangled_name(const std::string& symbol) {
   if (!symbol.starts_with(kMangledPrefix)) return symbol;
   const std::unique_ptr<char, decltype(&std::free)> text{abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr),

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kOurNames = "tbench::";
 constexpr std::string_view kSeparator = "::";
 
-using Renames = std::map<std::string, std::string, std::less<>>;  // old name to new one, both with their namespaces
+using Renames = std::map<std::string, std::string, std::less<>>;  // old to new name, both with their namespaces
 
 Renames parse_renames(std::string_view text) {
   Renames renames;
@@ -39,7 +39,7 @@ const Renames& renames() {
 
 bool is_of_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':'; }
 
-/// Renames the longest part of a qualified name that ends where one of its names does.
+/// Renames the longest leading part of a qualified name (whole components only) that is an old name.
 std::string renamed(std::string_view name) {
   for (std::size_t end = name.size(); end != std::string_view::npos; end = name.rfind(kSeparator, end - 1)) {
     const auto found = renames().find(name.substr(0, end));

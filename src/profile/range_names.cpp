@@ -17,8 +17,8 @@ namespace {
 
 constexpr char kAny = '*';
 
-/// Returns the part of the text that the `*` of the pattern stands for, or an empty text for a pattern without one;
-/// nothing if it does not match.
+/// Returns the part of the text for which the `*` of the pattern stands. The part is empty for a pattern without `*`.
+/// Returns nullopt if the text does not match.
 std::optional<std::string_view> matched(std::string_view text, std::string_view pattern) {
   const std::size_t star = pattern.find(kAny);
   if (star == std::string_view::npos) return text == pattern ? std::optional{std::string_view{}} : std::nullopt;
@@ -34,7 +34,7 @@ std::string filled(const std::string& pattern, std::string_view any) {
   return star == std::string::npos ? pattern : std::string{pattern}.replace(star, 1, any);
 }
 
-/// The new name, and the rename that has it.
+/// Returns the new name by the first rename that matches, and the index of this rename, or nullopt if none matches.
 std::optional<std::pair<std::string, std::size_t>> new_name(std::string_view name,
                                                             std::span<const RangeRename> renames) {
   for (std::size_t i = 0; i < renames.size(); ++i) {
@@ -66,7 +66,7 @@ RangeRename parse_range_rename(const std::string& text) {
 }
 
 void rename_ranges(Trace& trace, std::span<const RangeRename> renames) {
-  std::vector<Index> renamed(trace.names.size(), kNone);  // by old name
+  std::vector<Index> renamed(trace.names.size(), kNone);  // new index of each name
   std::vector<bool> is_used(renames.size());
   for (Range& range : trace.ranges) {
     Index& name = renamed[range.name];

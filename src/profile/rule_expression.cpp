@@ -9,19 +9,18 @@
 namespace tbench::profile {
 namespace {
 
-/// Longer than any rule that a person would read.
+/// The maximum length of an expression, in characters. It is longer than any readable rule.
 constexpr std::size_t kMaxLength = 2000;
-/// `regcomp` expands x+ to xx*: each nested repetition doubles its operand.
+/// The maximum length after expansion. `regcomp` expands x+ to xx*, so each nested repetition doubles its operand.
 constexpr std::size_t kMaxExpandedLength = 20'000;
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 
-/// Returns the end of the bracket expression that begins at `open`: the index after its ']'. kNowhere if it does not
-/// end.
+/// Returns the index after the ']' of the bracket expression that begins at `open`, or kNowhere if it is not closed.
 std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
   std::size_t i = open + 1;
   if (i < text.size() && text[i] == '^') ++i;
-  if (i < text.size() && text[i] == ']') ++i;  // the first one is a letter
+  if (i < text.size() && text[i] == ']') ++i;  // a ']' in the first position is an ordinary character
   while (i < text.size() && text[i] != ']') {
     const bool opens_class =
         text[i] == '[' && i + 1 < text.size() && std::string_view{":.="}.find(text[i + 1]) != kNowhere;
@@ -37,7 +36,7 @@ std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
   return i < text.size() ? i + 1 : kNowhere;
 }
 
-/// Reads an expression from left to right and adds up to what length it expands.
+/// Reads an expression from left to right and computes its length after expansion.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_{text} {}
@@ -56,8 +55,8 @@ class Scanner {
  private:
   struct Group {
     std::size_t open;
-    std::size_t length{};       // of all that it holds, expanded
-    std::size_t last_length{};  // of what a repetition would repeat; 0: nothing
+    std::size_t length{};       // expanded length of the group's content
+    std::size_t last_length{};  // expanded length of the operand of a following repetition; 0 if there is no operand
   };
 
   void add(std::size_t length, std::size_t letters) {

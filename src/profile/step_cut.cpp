@@ -26,7 +26,7 @@ std::string capitals(std::string_view text) {
   return upper;
 }
 
-/// A trace in the making, with the names and threads that its events need.
+/// Builds a trace, with only the names and threads that its events use.
 class TraceCut {
  public:
   explicit TraceCut(const Trace& from) : from_{from} {}
@@ -68,7 +68,7 @@ class TraceCut {
 /// A phase of a step on one thread.
 using PhaseOnThread = std::tuple<std::size_t, std::size_t, Index>;  // step, phase, thread
 
-/// The steps that count, with what of the trace lies in them.
+/// Cuts the steps other than the first one, with their operations, calls and ranges, out of a trace.
 class StepCut {
  public:
   StepCut(const Trace& trace, std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases)
@@ -127,8 +127,8 @@ class StepCut {
   std::span<const EnqueuedStep> steps_;
   std::span<const std::string_view> phases_;
   TraceCut cut_;
-  std::set<PhaseOnThread> launched_;   // with an operation
-  std::set<PhaseOnThread> has_range_;  // of the phase's name
+  std::set<PhaseOnThread> launched_;   // launched an operation
+  std::set<PhaseOnThread> has_range_;  // has a range with the phase's name
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using results::Json;
 
-/// The value for a message, shortened.
+/// Returns the value as a text for a message, abbreviated if it is long.
 std::string shown(const Json& value) {
   constexpr std::size_t kMaxShown = 40;
   if (value.is_structured()) return value.is_array() ? "an array" : "an object";

@@ -1,4 +1,4 @@
-// The fields of one JSON object of a trace file, each checked for its type and range.
+// Reads the fields of one JSON object of a trace file and checks the type and range of each.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace tbench::profile {
 
-/// Any error throws std::runtime_error, which names the position: `traceEvents[12].dur`.
+/// The fields of an object. Every error throws std::runtime_error with the position, such as `traceEvents[12].dur`.
 class EventFields {
  public:
   /// @param object  must outlive this
-  /// @throws        std::runtime_error  if it is no object
+  /// @throws        std::runtime_error  if it is not an object
   EventFields(const results::Json& object, std::string where);
 
   [[nodiscard]] bool has(const char* key) const { return object_.contains(key); }
@@ -28,15 +28,16 @@ class EventFields {
   [[nodiscard]] Unsigned number_or(const char* key, Unsigned otherwise) const {
     return has(key) ? number<Unsigned>(key) : otherwise;
   }
-  /// 64 bits, as digits in a text: a double cannot hold them.
+  /// Reads a 64-bit number from a text of digits, because a JSON number (a double) cannot hold it.
   [[nodiscard]] std::uint64_t digits(const char* key) const;
-  /// Microseconds as nanoseconds.
-  /// @param if_negative  what a message says of a negative number
+  /// Reads a time in microseconds and returns it in nanoseconds.
+  /// @param if_negative  the problem that the message names for a negative number
   [[nodiscard]] std::int64_t nanoseconds(const char* key, std::int64_t max_ns, const char* if_negative) const;
   [[nodiscard]] EventFields object(const char* key) const;
   [[nodiscard]] const results::Json& array(const char* key) const;
 
-  /// @throws  std::runtime_error  `PLACE.KEY: PROBLEM`
+  /// Reports a problem of a field.
+  /// @throws  std::runtime_error  with the message `PLACE.KEY: PROBLEM`
   [[noreturn]] void refuse(const char* key, const std::string& problem) const;
 
  private:

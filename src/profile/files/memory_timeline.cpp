@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kHeader = "event,step,phase,range,address,bytes,allocated bytes";
 constexpr std::size_t kColumns = 7;
-constexpr std::int64_t kMaxDeviceBytes = std::int64_t{1} << 44;  // 16 TiB, of a block or in all: no GPU has them
+constexpr std::int64_t kMaxDeviceBytes = std::int64_t{1} << 44;  // 16 TiB, more than any GPU has, per block and in all
 
 /// Returns the cells of a line (RFC 4180), or nullopt if a quote is not closed.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{address} : std::nullopt;
 }
 
-/// Returns nullopt for a line that is not a row.
+/// Parses a line as a row. Returns nullopt if it is not a row.
 std::optional<MemoryRow> row_of(std::string_view line) {
   const std::optional<std::vector<std::string>> cells = cells_of(line);
   if (!cells || cells->size() != kColumns) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<MemoryRow> row_of(std::string_view line) {
                    .allocated = *allocated};
 }
 
-/// `FORWARD/layer.*/ffn` of `FORWARD/layer.3/ffn`.
+/// Returns the name of a range's band, such as `FORWARD/layer.*/ffn` for `FORWARD/layer.3/ffn`.
 std::string band_name(const std::string& range) {
   if (range.empty()) return "(no range)";
   std::vector<std::string> parts = split(range, '/');
@@ -74,7 +74,7 @@ std::string band_name(const std::string& range) {
   return join(parts, "/");
 }
 
-/// Returns the row index of each point: the row with the most bytes in each stretch.
+/// Divides the rows into at most `most` groups and returns the index of the row with the most bytes in each group.
 std::vector<std::size_t> points_of(std::span<const MemoryRow> rows, std::size_t most) {
   std::vector<std::size_t> points;
   const std::size_t count = std::min(most, rows.size());
@@ -87,7 +87,7 @@ std::vector<std::size_t> points_of(std::span<const MemoryRow> rows, std::size_t 
   return points;
 }
 
-/// The bytes that each band holds while a step goes on.
+/// Tracks the bytes that each band holds during a step.
 class LiveBytes {
  public:
   void add(const MemoryRow& row) {
@@ -98,7 +98,7 @@ class LiveBytes {
       return;
     }
     const auto block = blocks_.find(row.address);
-    if (block == blocks_.end()) return;  // it lived before the step
+    if (block == blocks_.end()) return;  // the block was allocated before the step
     bytes_[block->second.first] -= block->second.second;
     blocks_.erase(block);
   }
@@ -109,7 +109,8 @@ class LiveBytes {
   std::map<std::string, std::int64_t> bytes_;
 };
 
-/// Returns the bands with the most bytes first; bands beyond the first `most` are added up as `others`.
+/// Returns at most `most` bands, with the most bytes first. If there are more, the last one is `others`, the sum of the
+/// remaining bands.
 std::vector<MemoryBand> largest(const std::map<std::string, std::vector<std::int64_t>>& held, std::size_t most) {
   std::vector<MemoryBand> bands;
   for (const auto& [name, bytes] : held) bands.push_back({.range = name, .bytes = bytes});

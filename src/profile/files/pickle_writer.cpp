@@ -6,7 +6,7 @@
 namespace tbench::profile {
 namespace {
 
-// https://docs.python.org/3/library/pickletools.html names the operations.
+// The opcodes of the format: https://docs.python.org/3/library/pickletools.html.
 constexpr char kProtocol = '\x80';
 constexpr char kEmptyDict = '}';
 constexpr char kEmptyList = ']';

@@ -1,4 +1,4 @@
-// Python's pickle format (protocol 2) for plain data: dictionaries, lists, texts and whole numbers.
+// Writes Python's pickle format (protocol 2) for plain data: dictionaries, lists, texts and integers.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tbench::profile {
 
-/// Values are written in order; a list or dictionary is open from begin to end, and in a dictionary keys and values
-/// take turns. A text that comes again is a reference to the first.
+/// Writes values in order. A list or dictionary is open between its begin and its end, and in a dictionary keys and
+/// values alternate. A repeated text is written as a reference to the first one.
 class PickleWriter {
  public:
   PickleWriter();
@@ -19,11 +19,11 @@ class PickleWriter {
   void end_list();
   void text(std::string_view value);
   void number(std::int64_t value);
-  /// A key and its value.
+  /// Writes a key and its value.
   void entry(std::string_view key, std::int64_t value) { text(key), number(value); }
   void entry(std::string_view key, std::string_view value) { text(key), text(value); }
 
-  /// Remembers the value that was written last, for again().
+  /// Stores the last written value for again(), and returns its number.
   [[nodiscard]] std::uint32_t remember();
   void again(std::uint32_t remembered);
 

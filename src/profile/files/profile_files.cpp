@@ -45,7 +45,7 @@ bool is_profile(const std::string& folder) {
   }
 }
 
-/// Files of these names that somebody else made stay.
+/// Checks that the folder has no files with these names that are not from a profile, so that they are not overwritten.
 void check_free(const fs::path& folder) {
   const auto check = [&](const char* name) {
     std::error_code error;
@@ -67,7 +67,7 @@ void make(const fs::path& folder) {
   if (!fs::is_directory(folder, error)) refuse(fmt::format("'{}' is no folder", folder.string()));
 }
 
-/// Stacks of ranges as frames, each written once.
+/// Writes stacks of ranges as frames. A repeated stack is written as a reference.
 class Frames {
  public:
   Frames(PickleWriter& out, const AllocationLog& log) : out_{out}, log_{log}, written_(log.ranges.size()) {}
@@ -78,7 +78,7 @@ class Frames {
     out_.begin_list();
     const std::string& path = log_.ranges[range];
     std::vector<std::string> names = path.empty() ? std::vector<std::string>{} : split(path, '/');
-    std::ranges::reverse(names);  // a stack begins where it is
+    std::ranges::reverse(names);  // a stack begins with its innermost frame
     for (const std::string& name : names) frame(name);
     out_.end_list();
     known = out_.remember();
@@ -150,7 +150,7 @@ void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log)
   out.end_list();
 }
 
-/// The step that an event is in, counted from 1, and its phase.
+/// Finds the step of an event, counted from 1, and its phase.
 class Places {
  public:
   Places(std::span<const LoggedStep> steps, std::span<const std::string_view> phases)
@@ -188,7 +188,7 @@ void write_profile_files(const std::string& folder, const Trace& trace, const Tr
       throw UsageError{error.what()};
     }
   };
-  write(kTraceFileName, packed);  // first: it makes the folder a profile's, even if the program ends here
+  write(kTraceFileName, packed);  // written first, because it marks the folder as a profile if the program stops here
   write("kernels.csv", kernels_table(source).csv());
   write("ranges.csv", ranges_table(source).csv());
   write("api.csv", calls_table(source).csv());

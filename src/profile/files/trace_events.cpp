@@ -77,7 +77,7 @@ void TraceEvents::add_metadata(const EventFields& event) {
   tracks_[{pid, tid}] = arguments.number<Index>("thread");
 }
 
-/// A further lane of a thread, or the next thread.
+/// Adds the next thread, or another lane of a known thread.
 void TraceEvents::add_thread(const EventFields& arguments, const Process& process) {
   const auto thread = arguments.number<Index>("thread");
   const Thread known{.process = process.process, .id = arguments.digits("id")};

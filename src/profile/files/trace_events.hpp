@@ -1,4 +1,4 @@
-// The events of a trace file, one after the other, back into a trace.
+// Converts the events of a trace file, one after the other, to a trace.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace tbench::profile {
 
-/// Any error throws std::runtime_error, which names the position.
+/// Builds a trace from JSON events. Every error throws std::runtime_error with the position.
 class TraceEvents {
  public:
-  /// Reads what stands before the events.
+  /// Reads the header, which precedes the events.
   void read_header(const results::Json& json);
   [[nodiscard]] bool has_header() const { return has_header_; }
 
-  /// Takes complete events, and names of processes and threads; other kinds of events are passed over.
+  /// Adds a complete event or the name of a process or thread. Other kinds of events are ignored.
   void add(const results::Json& json);
 
   /// Returns the trace with the operations in the order of their starts.

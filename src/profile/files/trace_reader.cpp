@@ -50,7 +50,7 @@ std::string text_of(const std::string& path) {
   }
 }
 
-/// Hands on header and events as they are parsed, and keeps neither.
+/// Passes the header and each event to TraceEvents while parsing, without keeping the parsed JSON.
 class Reader {
  public:
   TraceFile read(const std::string& text) {

@@ -8,10 +8,10 @@
 namespace tbench::profile {
 namespace {
 
-/// The ends of the events of one lane that are open while time goes on, the innermost last.
+/// The ends of the open events of one lane at an advancing moment, the innermost last.
 class Lane {
  public:
-  /// Starts come in order.
+  /// Adds the event if it nests with the lane's open events, and returns whether it does. Starts must come in order.
   bool takes(std::int64_t start_ns, std::int64_t end_ns) {
     while (!open_.empty() && open_.back() <= start_ns) open_.pop_back();
     if (!open_.empty() && open_.back() < end_ns) return false;
@@ -34,7 +34,7 @@ void append(std::vector<HostEvent>& to, const std::vector<Event>& events, bool i
   }
 }
 
-/// The first lane that `fits`, or one more.
+/// Returns the index of the first lane for which `fits` is true. If there is none, adds a lane.
 template <class L, class Fits>
 std::uint32_t lane_of(std::vector<L>& lanes, const Fits& fits) {
   const auto found = std::ranges::find_if(lanes, fits);

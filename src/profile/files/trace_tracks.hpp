@@ -1,5 +1,5 @@
-// A trace file: what its writer and reader have in common, and where its events are drawn. A viewer shows the events of
-// a track as a stack, and drops one that begins inside of another and ends outside of it.
+// The constants that the writer and the reader of trace files share, and the assignment of events to lanes. A viewer
+// shows the events of a track as a stack. It drops an event that begins inside another event and ends outside it.
 #pragma once
 
 #include <array>
@@ -18,25 +18,26 @@ struct HostEvent {
   std::int64_t end_ns{};
   Index index{};  // in Trace::ranges or Trace::calls
   Index thread{};
-  std::uint32_t lane{};  // of its thread, counted from 0
+  std::uint32_t lane{};  // lane of the thread, counted from 0
   bool is_call{};
 };
 
-/// The events of a lane in the order of their starts; among events that start together the one that ends last comes
-/// first, a range before a call. The events of one lane nest.
+/// Returns the ranges and calls with their lanes. The events of one lane nest. They are in the order of their starts;
+/// for equal starts, the event that ends last comes first, and a range precedes a call.
 [[nodiscard]] std::vector<HostEvent> host_events(const Trace& trace);
 
-/// Returns for each operation the lane of its stream, counted from 0: operations of one lane do not overlap. Kernels of
-/// one stream do where one was launched to begin before the previous one has ended (programmatic dependent launch).
+/// Returns the lane of each operation in its stream, counted from 0. Operations of one lane do not overlap. Kernels of
+/// one stream overlap if a kernel may begin before the previous one has ended (programmatic dependent launch).
 [[nodiscard]] std::vector<std::uint32_t> operation_lanes(const Trace& trace);
 
-/// Rises whenever a field changes its meaning, or one that is new must be there.
+/// Version of the file format. It rises if a field changes its meaning or if a new field is required.
 inline constexpr std::int64_t kTraceSchemaVersion = 1;
-/// The key of what is ours: schema_version, base_ns, name where there is one, steps, gpus, names. It stands before
-/// `traceEvents`.
+/// The key of this program's header, which precedes `traceEvents`: schema_version, base_ns, name (if known), steps,
+/// gpus, names.
 inline constexpr const char* kTraceHeader = "tbench";
 
-/// 13 days: whole nanoseconds up to here survive as the microseconds of a double.
+/// The maximum length of a trace, 13 days. Up to this length, whole nanoseconds survive the conversion to microseconds
+/// as a double.
 inline constexpr std::int64_t kMaxTraceNs = std::int64_t{1} << 50;
 
 // Categories of events: ranges, calls of the CUDA API, and operations by their kind.

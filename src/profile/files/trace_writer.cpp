@@ -22,10 +22,11 @@ namespace {
 
 using results::Json;
 
-/// A number of an event's process or thread: no two of a file are equal, which some viewers take for one.
+/// The number of a process or thread in the file. All numbers of a file differ, because some viewers confuse processes
+/// and threads with equal numbers.
 using TrackId = std::uint32_t;
 
-/// Returns the window from the first begin of any event to the last end.
+/// Returns the window from the first start to the last end of all events.
 Window extent_of(const Trace& trace) {
   Window extent{INT64_MAX, INT64_MIN};
   const auto include = [&](const auto& events) {
@@ -40,7 +41,7 @@ Window extent_of(const Trace& trace) {
   return extent.begin_ns > extent.end_ns ? Window{} : extent;
 }
 
-/// ` of process 2`, where there are several.
+/// Returns ` of process 2`, for example, if there are several processes, otherwise an empty text.
 std::string of_process(std::uint16_t process, bool has_several) {
   return has_several ? fmt::format(" of process {}", process + 1) : "";
 }
@@ -173,7 +174,7 @@ class Writer {
     return found->second;
   }
 
-  /// A viewer draws an arrow forward in time alone.
+  /// Returns whether the operation gets a flow from its call. Viewers only draw arrows forward in time.
   [[nodiscard]] bool has_flow(std::size_t operation) const {
     const Index call = launched_by_[operation];
     return call != kNone && trace_.calls[call].start_ns <= trace_.operations[operation].start_ns;
@@ -250,9 +251,9 @@ class Writer {
   std::vector<Index> launched_by_;
   std::vector<HostEvent> host_events_;
   std::vector<std::uint32_t> operation_lanes_;
-  std::vector<bool> begins_flow_;          // of each call
-  std::vector<std::string> names_;         // of the trace, as JSON
-  std::vector<std::string> kernel_names_;  // as JSON, once they are asked for
+  std::vector<bool> begins_flow_;          // for each call
+  std::vector<std::string> names_;         // names of the trace, as JSON
+  std::vector<std::string> kernel_names_;  // short names of kernels as JSON; each is empty until its first use
   bool has_several_processes_{};
   using Stream = std::tuple<std::uint16_t, std::uint16_t, std::uint32_t>;  // process, device, stream
   std::map<std::uint16_t, TrackId> hosts_;

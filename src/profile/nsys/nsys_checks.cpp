@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 9> kReadTables{"CUPTI_ACTIVITY_KIND_KERNE
                                                       "StringIds",
                                                       "META_DATA_EXPORT",
                                                       "TARGET_INFO_GPU"};
-constexpr std::size_t kTimedTables = 6;  // of kReadTables, the first ones
+constexpr std::size_t kTimedTables = 6;  // the first tables of kReadTables
 constexpr std::string_view kKernelTable = kReadTables[0];
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem, const std::string& remedy,
@@ -38,12 +38,12 @@ constexpr std::string_view kKernelTable = kReadTables[0];
   throw results::CorrectableError{fmt::format("'{}' {}. {}.", path, problem, remedy), std::move(next)};
 }
 
-/// The command puts it right.
+/// Refuses the file with the command `next` as the remedy.
 [[noreturn]] void refuse_with(const std::string& path, const std::string& problem, const std::string& next) {
   refuse(path, problem, fmt::format("Run '{}'", next), next);
 }
 
-/// Exports `report` and shows it.
+/// Returns the command that exports `report` to `path` and shows it.
 std::string export_command(const std::string& path, const std::string& report) {
   const std::vector<std::string> to{"-o", path, report};
   const std::vector<std::string> show{"tbench", "nsys", path};
@@ -52,7 +52,8 @@ std::string export_command(const std::string& path, const std::string& report) {
 
 bool is_report(const fs::path& path) { return path.extension() == ".nsys-rep" || path.extension() == ".qdrep"; }
 
-/// Exports the report again that the file was made from, or that it is.
+/// Returns the command that exports a report again: the file itself if it is a report, otherwise the report from which
+/// the file was made.
 std::string export_again(const std::string& path) {
   if (is_report(path)) return export_command(fs::path{path}.replace_extension(".sqlite").string(), path);
   const fs::path report = fs::path{path}.replace_extension(".nsys-rep");
@@ -72,7 +73,7 @@ void check_readable(const std::string& path) {
   if (!std::ifstream{path, std::ios::binary}) refuse_it("cannot be opened to read");
 }
 
-/// A number of the database's header, whose bytes are in big-endian order.
+/// Returns a big-endian number of the database's header, or 0 if the header is too short.
 std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t bytes) {
   if (header.size() < at + bytes) return 0;
   std::uint64_t number = 0;
@@ -80,8 +81,8 @@ std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t
   return number;
 }
 
-/// Finds what SQLite does not find wrong: it takes an empty file for an empty database, and misses lost pages only
-/// where it needs them. The header: https://www.sqlite.org/fileformat.html#the_database_header
+/// Refuses files that SQLite would accept. It takes an empty file for an empty database, and notices missing pages only
+/// when it reads them. For the header, see https://www.sqlite.org/fileformat.html#the_database_header.
 void check_kind(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
   std::ifstream file{path, std::ios::binary};
@@ -96,7 +97,7 @@ void check_kind(const std::string& path) {
   const std::uint64_t stored_page_bytes = header_number(header, 16, 2);
   const std::uint64_t page_bytes = stored_page_bytes == 1 ? 65'536 : stored_page_bytes;
   const std::uint64_t pages = header_number(header, 28, 4);
-  const bool is_counted = header_number(header, 24, 4) == header_number(header, 92, 4);  // by this SQLite's writer
+  const bool is_counted = header_number(header, 24, 4) == header_number(header, 92, 4);  // the page count is valid
   const std::uint64_t whole = pages * page_bytes;
   if (header.size() < begin.size() || (is_counted && fs::file_size(path) < whole)) {
     refuse_with(
@@ -110,10 +111,10 @@ std::string in_schema(const std::string& version) {
   return version.empty() ? "" : fmt::format(" (schema {})", version);
 }
 
-/// `a, b, c, ...`
+/// Returns the first names, such as `a, b, c, d and others`.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 4;
-  constexpr std::size_t kMaxLength = 60;  // of one
+  constexpr std::size_t kMaxLength = 60;  // characters per name
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i) {
     text += (i > 0 ? ", " : "") + names[i].substr(0, kMaxLength);
@@ -121,7 +122,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return text + (names.size() > kShown ? " and others" : "");
 }
 
-/// Tables of CUPTI's activities as nvprof and others write them.
+/// Refuses a database with the tables of CUPTI activities that nvprof and other programs write.
 void check_writer(const std::string& path, const NsysSchema& schema) {
   const std::vector<std::string> tables = schema.tables();
   const auto is_foreign = [](const std::string& table) {

@@ -19,7 +19,7 @@ namespace tbench::profile {
 namespace {
 
 constexpr std::int64_t kKnownMajorVersion = 3;
-constexpr std::int64_t kProcessMask = ~std::int64_t{0xFFFFFF};  // of a globalTid: its globalPid
+constexpr std::int64_t kProcessMask = ~std::int64_t{0xFFFFFF};  // selects the globalPid of a globalTid
 constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;      // beyond any clock since 1970
 constexpr std::int64_t kMaxDurationNs = std::int64_t{1} << 50;  // 13 days
 constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
@@ -52,7 +52,7 @@ class Reader {
   }
 
  private:
-  static constexpr std::int64_t kMinRowBytes = 12;  // of any row that is read: its times alone are longer
+  static constexpr std::int64_t kMinRowBytes = 12;  // lower bound for all rows that are read: their times need more
 
   void read_version() {
     if (!schema_.has("META_DATA_EXPORT", "name") || !schema_.has("META_DATA_EXPORT", "value")) return;
@@ -62,7 +62,7 @@ class Reader {
     export_.is_known_schema = !major || *major <= kKnownMajorVersion;
   }
 
-  /// Rows that `table` has at most, as far as room is made for them beforehand.
+  /// Returns the number of rows for which memory is reserved: the last rowid of `table`, limited by the file's size.
   [[nodiscard]] std::size_t expected_rows(const std::string& table) const {
     const std::int64_t last = connection_.integer(fmt::format("SELECT max(rowid) FROM \"{}\"", table));
     return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, max_rows_));
@@ -76,7 +76,7 @@ class Reader {
     return !is_sane;
   }
 
-  /// Returns the end of an operation. A value that is no whole number ends before anything.
+  /// Returns the end of an operation, or INT64_MIN if the value is not an integer.
   [[nodiscard]] static std::int64_t end_of(const sqlite::Statement& row) {
     return row.is_integer(1) ? row.integer(1) : INT64_MIN;
   }
@@ -91,7 +91,8 @@ class Reader {
     return processes_[global_pid] = static_cast<std::uint16_t>(count);
   }
 
-  /// Without processes on the GPU's side there is only one.
+  /// Returns the index of a thread, which is added if it is new. If the tables of operations have no processes, all
+  /// threads belong to a single process.
   Index thread_of(std::int64_t global_tid) {
     const auto [found, is_new] = threads_.try_emplace(global_tid, static_cast<Index>(export_.trace.threads.size()));
     if (is_new) {
@@ -101,7 +102,7 @@ class Reader {
     return found->second;
   }
 
-  /// The columns that all tables of operations have: start, end, device, stream, correlation, process.
+  /// Returns the columns that all tables of operations share: start, end, device, stream, correlation, process.
   [[nodiscard]] std::string common_columns(const std::string& table) const {
     return fmt::format("start, \"end\", {}, {}, {}, {}", schema_.column(table, "deviceId", "0"),
                        schema_.column(table, "streamId", "0"), schema_.column(table, "correlationId", "0"),
@@ -161,7 +162,7 @@ class Reader {
     }
   }
 
-  /// Reads the rows that nsys writes for CUDA graphs by default, in place of their kernels.
+  /// Reads the rows that nsys writes for CUDA graphs by default, instead of their kernels.
   void read_graphs() {
     const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     if (!schema_.has(table)) return;
@@ -194,7 +195,8 @@ class Reader {
     }
   }
 
-  /// A range that was still open when the capture ended has no end: it ends with the last thing that was captured.
+  /// Reads the ranges. A range without an end was still open when the capture ended, so it ends with the last captured
+  /// event.
   void read_ranges() {
     const std::string table = "NVTX_EVENTS";
     if (!schema_.has(table)) return;

@@ -15,7 +15,7 @@ struct CopyKind {
   std::int64_t id;
   const char* name;
 };
-/// CUpti_ActivityMemcpyKind, and nsys's own for unified memory.
+/// The kinds of CUpti_ActivityMemcpyKind, and the additional kinds of nsys for unified memory.
 constexpr std::array kCopyKinds{CopyKind{1, "HtoD"},         CopyKind{2, "DtoH"},          CopyKind{3, "HtoA"},
                                 CopyKind{4, "AtoH"},         CopyKind{5, "AtoA"},          CopyKind{6, "AtoD"},
                                 CopyKind{7, "DtoA"},         CopyKind{8, "DtoD"},          CopyKind{9, "HtoH"},

@@ -1,5 +1,5 @@
-// The tables of an export and the names in them. Tables are made when there is something to put into them, and have
-// gained columns over the years: https://docs.nvidia.com/nsight-systems/UserGuide/index.html#sqlite-schema-reference
+// The tables of an export and the names in them. nsys only creates tables that have rows, and newer versions have more
+// columns: https://docs.nvidia.com/nsight-systems/UserGuide/index.html#sqlite-schema-reference
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ class NsysSchema {
  public:
   explicit NsysSchema(const sqlite::Connection& connection);
 
-  /// Their names, in the order of the alphabet.
+  /// Returns the names of the tables in alphabetical order.
   [[nodiscard]] std::vector<std::string> tables() const;
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
-  /// The column; where the table lacks it, `otherwise`.
+  /// Returns `column` if the table has it, otherwise `otherwise`.
   [[nodiscard]] std::string column(const std::string& table, const std::string& column,
                                    const std::string& otherwise) const;
 
@@ -31,13 +31,15 @@ class NsysSchema {
   std::map<std::string, std::set<std::string>> columns_;
 };
 
-/// Characters of a name that are kept. Names of kernels have some thousands, for their template arguments.
+/// The maximum number of characters of a name; longer names are cut off. Names of kernels with template arguments have
+/// several thousand characters.
 inline constexpr int kMaxNameLength = 65'536;
 
-/// Names that the rows have as ids of StringIds, which is read once, at the end: it holds far more than is needed.
+/// Resolves the names to which rows refer by ids of the table StringIds. The table is read once, at the end, because it
+/// has many more names than are needed.
 class NsysNames {
  public:
-  /// @param names  to fill; must outlive this
+  /// @param names  the vector to fill; must outlive this
   explicit NsysNames(std::vector<std::string>& names) : names_{names} {}
 
   [[nodiscard]] Index of_id(std::int64_t id);
@@ -52,10 +54,10 @@ class NsysNames {
   Index last_index_{kNone};
 };
 
-/// The name of a call without its version: `cudaLaunchKernel` of `cudaLaunchKernel_v7000`.
+/// Returns the name of a call without its version, such as `cudaLaunchKernel` for `cudaLaunchKernel_v7000`.
 [[nodiscard]] std::string without_version(std::string name);
 
-/// `Memcpy HtoD`, by the CUpti_ActivityMemcpyKind of a row.
+/// Returns the name of a copy, such as `Memcpy HtoD`, for a CUpti_ActivityMemcpyKind.
 [[nodiscard]] std::string nsys_copy_name(std::int64_t kind);
 
 }  // namespace tbench::profile
