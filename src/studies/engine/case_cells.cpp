@@ -1,4 +1,4 @@
-// Fills the cells that a study's tables have for one case (CaseCells of study_section.hpp).
+// Fills the cells of one case in a study's tables (CaseCells of study_section.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ bool CaseCells::keeps_protocol(const Record& record) const {
          same(study_.protocol.samples, static_cast<std::int64_t>(record.timing->samples_s.size()));
 }
 
-/// The median over the case's records, or what its column makes of all.
+/// Returns the median over the case's records, or the result of StudyColumn::of_case if the column has it.
 std::optional<double> CaseCells::value(const CaseId& id, const StudyColumn& column) const {
   if (column.of_case) {
     const std::vector<const Record*> own = timed(id);
@@ -74,7 +74,7 @@ std::string CaseCells::optimizer(const CaseId& id) const {
   return found.empty() || !found.front()->work ? "" : found.front()->work->optimizer;
 }
 
-/// The median as its column writes it, or every text that there is.
+/// Returns the median in the column's format, or all different texts of the records for a column of texts.
 std::string CaseCells::shown(const CaseId& id, const StudyColumn& column) const {
   if (!column.text) {
     const std::optional<double> known = value(id, column);
@@ -107,7 +107,7 @@ StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_f
     const std::string name = render::status_text(found.front()->status);
     return {.text = text.empty() ? name : fmt::format("{} ({})", name, text)};
   }
-  if (text.empty() && failed == 0) return {};  // marks say something of a number
+  if (text.empty() && failed == 0) return {};  // marks need a text or a number of failures
   const std::string marks = render::marks_of(found);
   const bool other = std::ranges::any_of(found, [&](const Record* r) { return !keeps_protocol(*r); });
   use(marks);

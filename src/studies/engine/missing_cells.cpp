@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::set<std::string>;
 
-/// All combinations of some values of each key.
+/// The set of all combinations of some values of each key.
 struct Box {
   std::string family;
   std::vector<std::pair<std::string, Values>> keys;
@@ -26,7 +26,8 @@ Box box_of(const CaseId& id) {
   return box;
 }
 
-/// The box without the values of the key at `index`: boxes that differ in them alone have it in common.
+/// Returns a text that identifies the box except for the values of the key at `index`. It is equal for boxes that
+/// differ only in these values.
 std::string rest_of(const Box& box, std::size_t index) {
   std::string rest = box.family;
   for (std::size_t i = 0; i < box.keys.size(); ++i) {
@@ -51,7 +52,8 @@ std::vector<Box> merged_along(std::vector<Box> boxes, std::size_t index) {
   return merged;
 }
 
-/// The cases as few boxes, the last key first: whole rows of the study's tables come out as one.
+/// Combines the cases into few boxes. Boxes are merged along the last key first, so that a complete row of a study's
+/// table becomes one box.
 std::vector<Box> boxes_of(std::span<const CaseId> cases) {
   std::vector<Box> boxes;
   std::size_t keys = 0;
@@ -72,7 +74,7 @@ bool holds(const Box& box, const CaseId& id) {
   return true;
 }
 
-/// Values that the study's cases have of the key at `index`, in their order.
+/// Returns the values of the key at `index` in the study's cases, in their order.
 std::vector<std::string> values_at(std::span<const CaseId> all, std::size_t index) {
   std::vector<std::string> values;
   for (const CaseId& id : all) {
@@ -91,7 +93,7 @@ std::string alternatives(const std::vector<std::string>& ordered, const Values& 
   return chosen.size() == 1 ? text : "(" + text + ")";
 }
 
-/// Whether a filter that names only `named` keys selects cases of the study outside of the box.
+/// Returns whether a filter that names only the `named` keys selects cases of the study outside the box.
 bool selects_others(const Box& box, const std::vector<bool>& named, std::span<const CaseId> all) {
   return std::ranges::any_of(all, [&](const CaseId& id) {
     for (std::size_t i = 0; i < box.keys.size() && i < id.parameters().size(); ++i) {
@@ -101,8 +103,8 @@ bool selects_others(const Box& box, const std::vector<bool>& named, std::span<co
   });
 }
 
-/// Names only the keys that tell the box from other cases of the study; the family and all keys where that would select
-/// others too.
+/// Returns the filter of a box. It names only the keys that distinguish the box from other cases of the study, or the
+/// family and all keys if a shorter filter would select other cases too.
 std::string filter_of(const Box& box, std::span<const CaseId> all) {
   std::vector<std::vector<std::string>> values;
   std::vector<bool> named;
@@ -125,13 +127,13 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
   return filter;
 }
 
-/// Returns the number of ranks, like MissingCells::gpus.
+/// Returns the number of ranks of a case, as in MissingCells::gpus.
 std::string ranks_of(const CaseId& id) {
   const std::string* const gpus = id.find("gpus");
   return gpus == nullptr ? "" : *gpus;
 }
 
-/// The numbers of ranks, in the order in which they come.
+/// Returns the different numbers of ranks, in the order of the cases.
 std::vector<std::string> runs_of(std::span<const CaseId> cases) {
   std::vector<std::string> runs;
   for (const CaseId& id : cases) {

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::int64_t kMinRanks = 2;
 
-/// The changes of the study that a file's command line made.
+/// The changes to the study on a file's command line.
 struct Changes {
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
 };
 
-/// Options of the run that are recorded as `PREFIX.NAME`.
+/// Returns the options of the run that are recorded with the prefix, without the prefix.
 std::vector<std::pair<std::string, std::string>> recorded(const results::ResultFile& file, const std::string& prefix) {
   std::vector<std::pair<std::string, std::string>> found;
   for (const auto& [name, value] : file.options) {
@@ -92,7 +92,7 @@ void add_missing(std::vector<T>& all, const std::vector<T>& more, Key key) {
   }
 }
 
-/// Values of the study's own axes.
+/// Returns the study's own values of the changed axis.
 std::vector<std::string> own_values(const Study& study, const AxisOverride& change) {
   std::vector<std::string> values;
   for (const FamilyGrid& grid : study.grids) {
@@ -109,7 +109,8 @@ const AxisOverride* find_change(const std::vector<AxisOverride>& axes, const Axi
   return found == axes.end() ? nullptr : &*found;
 }
 
-/// The axes and sizes of all runs of this study together. A run that left an axis alone brings the study's own values.
+/// Returns the combined axes and sizes of all runs of this study. A run that did not change an axis contributes the
+/// study's own values.
 Changes changes_of_all(const Study& study, std::span<const results::NamedResults> results) {
   std::vector<Changes> runs;
   Changes all;
@@ -130,7 +131,7 @@ Changes changes_of_all(const Study& study, std::span<const results::NamedResults
   return all;
 }
 
-/// Whether any file has a case of the family with the value.
+/// Returns whether any file has a case of the family with the value.
 bool is_measured(std::span<const results::NamedResults> results, const std::string& family,
                  const CaseId::Parameter& value) {
   const auto has_value = [&](const Record& record) {
@@ -141,7 +142,7 @@ bool is_measured(std::span<const results::NamedResults> results, const std::stri
   });
 }
 
-/// Returns the plug-ins that a file has cases of, as Environment::versions names them.
+/// Returns the names of the plug-ins in Environment::versions for which the same file has cases.
 std::vector<std::string> plugins_of(std::span<const results::NamedResults> results, const std::string& family) {
   constexpr std::string_view kPrefix = "plugin.";
   std::vector<std::string> names;
@@ -159,8 +160,8 @@ bool has_gpu(std::span<const results::NamedResults> results) {
   return results.empty() || results.front().file.environment.gpu.has_value();
 }
 
-/// Returns the values of a key in the files' cases, in the order of their numbers.
-/// @param family  whose cases; empty: of all families of the study
+/// Returns the positive numbers that a key has in the files' cases, in ascending order.
+/// @param family  the family of the cases; if empty, all families of the study
 std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> results, const Study& study,
                                         const std::string& family, const std::string& key) {
   std::set<std::int64_t> numbers;
@@ -177,8 +178,8 @@ std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> r
   return numbers;
 }
 
-/// Returns the values of an axis that the study leaves open: the family's own numbers, otherwise the numbers of the
-/// study's other families, otherwise the numbers of the smallest run of several ranks.
+/// Returns the values of an axis without values: the numbers in the family's cases, otherwise the numbers in the cases
+/// of the study's other families, otherwise the smallest number of several ranks.
 std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
                                      const std::string& family, const std::string& key) {
   std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);

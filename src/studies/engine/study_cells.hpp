@@ -1,4 +1,4 @@
-// Which cases a study's table is about, what was measured of them, and how to measure those that no file has.
+// Finds the cases of a study's tables, their measurements, and the commands that measure the missing cases.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,39 @@
 
 namespace tbench::studies {
 
-// Which cases a study's table is about, given the files, and what was measured of them.
-
 struct StudyCells {
-  std::vector<CaseId> unfiltered;  // what `flags` select, in the study's order
-  std::vector<CaseId> cases;       // those of them that pass the options' filter
-  std::vector<CaseId> missing;     // those of `cases` without a record
-  std::map<std::string, std::vector<const Record*>>
-      measured;  // of `unfiltered` and Study::beside, by name; of the results, which outlive this
-  std::map<const Record*, std::string> gpus;  // UUID of the GPU that each of these ran on; empty: of a CPU
-  std::size_t untraced{};        // of `missing`, those with a time and without the trace that the study needs
-  std::vector<ModelSize> sizes;  // built-in, and of the files' command lines
-  std::string flags;             // of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`
+  std::vector<CaseId> unfiltered;  // all cases that `flags` select, in the study's order
+  std::vector<CaseId> cases;       // the cases that pass the options' filter
+  std::vector<CaseId> missing;     // the subset of `cases` without a record
+  /// The records of each case in `unfiltered` and Study::beside, by name. They belong to the results, which must
+  /// outlive this.
+  std::map<std::string, std::vector<const Record*>> measured;
+  std::map<const Record*, std::string> gpus;  // for each record, the UUID of its GPU; empty if it ran on a CPU
+  std::size_t untraced{};  // number of cases in `missing` that have a time but lack the trace that the study needs
+  std::vector<ModelSize> sizes;  // the built-in sizes, and the sizes from the files' command lines
+  std::string flags;             // flags of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`
 };
 
-/// @throws  as study_report
+/// Finds the cases of a study and their records.
+/// @throws  UsageError  as in study_report
 [[nodiscard]] StudyCells study_cells(const Study& study, std::span<const results::NamedResults> results,
                                      const StudyOptions& options);
 
-// How to measure exactly the cells of a study that no file has.
-
+/// The filters that select exactly the missing cases of a study.
 struct MissingCells {
-  /// Regular expressions for --benchmark_filter, each of which selects some of the missing cases of the study and no
-  /// other of those that a run with that many ranks has; if empty, all of these. Together they select all that are
-  /// missing.
+  /// Regular expressions for --benchmark_filter. Each selects some of the missing cases, and no other case that a run
+  /// with the same number of ranks has. An empty filter selects all cases of such a run. Together, the filters select
+  /// all missing cases.
   std::vector<std::string> filters;
-  /// One a filter: the key `gpus` of its cases, which is the number of ranks of the run; empty: cases without the key.
+  /// For each filter, the key `gpus` of its cases, which is the number of ranks of the run. Empty for cases without the
+  /// key.
   std::vector<std::string> gpus;
-  std::map<std::string, std::size_t> filter_of;  // by case name: index into `filters`
+  std::map<std::string, std::size_t> filter_of;  // by case name, the index in `filters`
 };
 
+/// Returns the filters of the missing cases.
 /// @param all      the study's cases
-/// @param missing  those of them that were not measured
+/// @param missing  the cases that were not measured
 [[nodiscard]] MissingCells missing_cells(std::span<const CaseId> all, std::span<const CaseId> missing);
 
 }  // namespace tbench::studies

@@ -21,7 +21,7 @@
 
 namespace tbench::studies {
 
-// Written only: json_fields.hpp finds them through the namespace of their arguments.
+// These structures are only written, never read. json_fields.hpp finds the functions by argument-dependent lookup.
 struct WrittenCell {
   const StudyCell* cell;
   const std::vector<std::string>* commands;
@@ -62,7 +62,7 @@ static void fields(results::FieldWriter& out, const StudyReport& report) {
   out.field("commands", report.commands);
 }
 
-/// COMPLETE, or INCOMPLETE where nobody measured some cells.
+/// Returns the conclusion: COMPLETE, or INCOMPLETE if some cells were not measured.
 static results::Conclusion study_conclusion(const StudyReport& report) {
   std::size_t missing = 0;
   for (const StudySection& section : report.sections) {
@@ -80,9 +80,9 @@ static results::Conclusion study_conclusion(const StudyReport& report) {
       .outcome = is_complete ? "COMPLETE" : "INCOMPLETE", .why = std::move(why), .next = join(report.commands, " && ")};
 }
 
-/// The conclusion, title, sources, tables (caption, columns, rows of cells), notes, commands. A cell has its `text` as
-/// tables show it, the `value` of a number with all its digits, and `measured_by`, the command for what nobody
-/// measured.
+/// Returns the JSON with conclusion, title, sources, tables (caption, columns, rows of cells), notes and commands. A
+/// cell has its `text` as in tables, the `value` of a number with all its digits, and `measured_by`, the command that
+/// measures a missing cell.
 static std::string study_json(const StudyReport& report) {
   return results::pretty(results::concluded("study", study_conclusion(report), results::to_object(report, "study")));
 }
@@ -110,7 +110,8 @@ Texts notes_of(const Study& study, const Marks& marks) {
   return notes;
 }
 
-/// Returns the launcher for the given number of ranks; empty for one process.
+/// Returns the program to call for the given number of ranks: with a launcher, or transformer_bench itself if `gpus` is
+/// empty.
 std::string program_of(const std::string& gpus) {
   if (gpus.empty()) return "transformer_bench";
   return fmt::format("torchrun --no-python --nproc-per-node={} ./transformer_bench", gpus);
@@ -151,7 +152,7 @@ std::string markdown_page(const StudyReport& report) {
   return page;
 }
 
-/// The commands that measure what the row lacks.
+/// Returns the commands that measure the missing cells of a row.
 std::string commands_of(const std::vector<StudyCell>& row, const StudyReport& report) {
   std::set<std::size_t> footnotes;
   for (const StudyCell& cell : row) {

@@ -40,14 +40,14 @@ Cells cells_of(const StudyRowTable& table, const StudyRow& row) {
   return cells;
 }
 
-/// A row without anything but what there is to say of the case as a whole.
+/// Returns a row with empty names and one cell that describes the case as a whole.
 Cells row_with(const StudyRowTable& table, StudyCell state) {
   Cells row(table.names.size());
   row.push_back(std::move(state));
   return row;
 }
 
-/// The row of a case without rows: its status, or how to measure it.
+/// Returns the row of a case without rows, with its status or the footnote of the command that measures it.
 Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) {
   const StudyColumn nothing{
       .header = {}, .value = {}, .format = {}, .text = [](const Record&) { return std::nullopt; }};

@@ -19,19 +19,19 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMinFitted = 3;  // two points are on a line whatever the law
+constexpr std::size_t kMinFitted = 3;  // minimum number of points; two points always lie on a line
 
 std::string joined(const std::string& one, const std::string& other) {
   return one + (one.empty() || other.empty() ? "" : " ") + other;
 }
 
-/// `forward` of `forward ms`; nothing of `ms`.
+/// Returns the header without its unit, such as `forward` for `forward ms`, or an empty text for `ms`.
 std::string without_unit(const std::string& header) {
   const std::size_t space = header.rfind(' ');
   return space == std::string::npos ? "" : header.substr(0, space);
 }
 
-/// `sdpa/graph` of `impl:sdpa exec:graph speed-up`.
+/// Returns the values in a header, such as `sdpa/graph` for `impl:sdpa exec:graph speed-up`.
 std::string values_in(const std::string& header) {
   Texts values;
   for (const std::string& part : split(header, ' ')) {
@@ -41,7 +41,7 @@ std::string values_in(const std::string& header) {
   return join(values, "/");
 }
 
-/// A quantity against its base; empty where either is unknown.
+/// Returns the comparison of a quantity with its base, or an empty cell if either is unknown.
 StudyCell held_against(const std::optional<double>& base, const std::optional<double>& own, StudyComparison as) {
   if (!base || !own) return {};
   const double difference = *own - *base;
@@ -70,7 +70,7 @@ const char* header_of(StudyComparison as) {
   return "";
 }
 
-/// As StudyTable::together_before says, in the order in which each group first comes.
+/// Groups the cases (StudyTable::together_before). The groups are in the order of their first cases.
 std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& key) {
   const auto group_of = [&](const CaseId& id) {
     const auto end = std::ranges::find(id.parameters(), key, &CaseId::Parameter::first);
@@ -82,7 +82,7 @@ std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& k
   return cases;
 }
 
-/// One table of a study: which keys make its rows, which combinations of the spread keys its columns.
+/// Builds one table of a study, with rows for the varying keys and columns for the combinations of the spread keys.
 class Section {
  public:
   Section(const StudyTable& table, CaseCells& cells);
@@ -120,12 +120,12 @@ Section::Section(const StudyTable& table, CaseCells& cells)
   pivot_ = render::pivot_of(cases_, table.spread);
 }
 
-/// Null: the study has no such case.
+/// Returns the case of a row and a column, or null if the study has no such case.
 const CaseId* Section::case_at(const Row& row, std::size_t column) const {
   return row.columns[column].empty() ? nullptr : &cases_[row.columns[column].front()];
 }
 
-/// Whether the cases of a combination have the column's quantity.
+/// Returns whether the cases of a combination have the column's quantity.
 bool Section::has(const Texts& combination, const StudyColumn& column) const {
   if (!column.only_of) return true;
   for (std::size_t i = 0; i < combination.size(); ++i) {
@@ -134,7 +134,7 @@ bool Section::has(const Texts& combination, const StudyColumn& column) const {
   return false;
 }
 
-/// The combination's values, except the value that the column's own header shows.
+/// Returns the combination's values, except the value that the column's own header shows.
 std::string Section::header_of(const Texts& combination, const StudyColumn& column) const {
   Texts parts;
   for (std::size_t i = 0; i < combination.size(); ++i) {
@@ -145,8 +145,8 @@ std::string Section::header_of(const Texts& combination, const StudyColumn& colu
   return join(parts, " ");
 }
 
-/// Returns the index of the combination that is the base of this combination's speed-up, or nullopt for the base itself
-/// and if there is none.
+/// Returns the index of the combination that is the base of this combination's speed-up. Returns nullopt for the base
+/// itself, and if there is no base.
 std::optional<std::size_t> Section::base_of(const Texts& combination) const {
   Texts base = combination;
   for (std::size_t i = 0; i < base.size(); ++i) {
@@ -191,7 +191,8 @@ void Section::add_columns() {
   section_.columns.push_back({"r²", render::Align::kRight});
 }
 
-/// The ratio of times that hosts or two GPUs make incomparable divides the GPU's own times where both are known.
+/// Returns the comparison of a case with its base. If the host or different GPUs make the times incomparable, it uses
+/// the GPU's own times, if both are known.
 StudyCell Section::speed_up(const CaseId& base, const CaseId& own, const StudyColumn& column) const {
   const StudySpeedUp& how = *table_.speed_up;
   const bool is_of_impl = std::ranges::find(how.base, "impl", &CaseId::Parameter::first) != how.base.end();
@@ -258,7 +259,7 @@ void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
                       : StudyCell{});
 }
 
-/// The values of the row's own keys.
+/// Returns the cells with the values of the row's keys.
 std::vector<StudyCell> Section::head_of(const Row& row) const {
   std::vector<StudyCell> cells;
   for (std::size_t i = 0; i < row.values.size(); ++i) cells.push_back(key_cell(pivot_.row_keys[i], row.values[i]));
@@ -298,7 +299,8 @@ void Section::add_rows(const Row& row) {
   }
 }
 
-/// A row's marks, each behind the values that its columns are of where the table spreads cases over several.
+/// Returns the marks of a row. If the table spreads cases over several columns, each mark follows the values of its
+/// column.
 std::string Section::marks_of(const std::vector<StudyCell>& row) const {
   std::vector<render::NamedMarks> marks;
   for (std::size_t i = 0; i < row.size(); ++i) {
@@ -314,7 +316,7 @@ std::string Section::marks_of(const std::vector<StudyCell>& row) const {
   return render::marks_cell(marks);
 }
 
-/// A last column, where any cell has marks.
+/// Adds a last column with marks if any cell has marks.
 void Section::add_marks() {
   const auto has_marks = [](const std::vector<StudyCell>& row) {
     return std::ranges::any_of(row, [](const StudyCell& cell) { return !cell.marks.empty(); });

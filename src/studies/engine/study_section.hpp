@@ -1,4 +1,4 @@
-// One table of a study filled with what was measured: what each cell says, the marks that need a note, and tables with
+// Fills one table of a study with measurements: the text of each cell, the marks that need a note, and tables with
 // several rows per case.
 #pragma once
 
@@ -39,23 +39,23 @@ class CaseCells {
   [[nodiscard]] std::optional<double> value(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] std::string shown(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] StudyCell cell(const CaseId& id, const StudyColumn& column, bool is_first);
-  /// Empty for a case that nobody measured.
+  /// Returns all records of a case, which are none if it was not measured.
   [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
   /// Returns the records that have a time.
   [[nodiscard]] std::vector<const Record*> timed(const CaseId& id) const;
-  /// A time's part on the GPU: StudyColumn::device.
+  /// Returns the GPU's own part of a time (StudyColumn::device).
   [[nodiscard]] std::optional<double> device(const CaseId& id, const StudyColumn& column) const;
-  /// The host limits one of its times, on a GPU.
+  /// Returns whether the host limits one of the case's times on a GPU.
   [[nodiscard]] bool is_host_bound(const CaseId& id) const;
-  /// Whether the times of both were measured on the same GPUs.
+  /// Returns whether the times of both cases were measured on the same GPUs.
   [[nodiscard]] bool share_gpus(const CaseId& one, const CaseId& other) const;
-  /// Work::optimizer; empty without one, or where it is not told.
+  /// Returns Work::optimizer, or an empty text if there is none or the records do not name it.
   [[nodiscard]] std::string optimizer(const CaseId& id) const;
-  /// Notes that a table uses these marks.
+  /// Records that a table uses these marks.
   void use(const std::string& marks) { marks_.of_times += marks; }
-  /// Valid for as long as this object.
+  /// Returns the study's measurements, which are valid as long as this object.
   [[nodiscard]] const StudyMeasurements& measurements() const { return measurements_; }
-  /// Counts how many records a cell is made of, for the note on medians.
+  /// Records the number of records in a cell, for the note on medians.
   void note(const std::vector<const Record*>& records) {
     marks_.max_records = std::max(marks_.max_records, records.size());
   }
@@ -72,15 +72,15 @@ class CaseCells {
   Marks marks_;
 };
 
-/// The cases of a table with these `only` and `family`.
+/// Returns the cases that a table with these `only` and `family` has.
 [[nodiscard]] std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Parameter> only,
                                            const std::string& family);
 
-/// The value of a key of a case's name. The value of `bytes` is written as people say it, `1 KiB`, and as a number.
+/// Returns the cell for the value of a key. A value of `bytes` has a readable text, such as `1 KiB`, and the number.
 [[nodiscard]] StudyCell key_cell(const std::string& key, const std::string& value);
 
-/// The values that all cases of a section share, and the quantities shown.
-/// @param common  keys of `id`
+/// Returns the caption of a section: the family and the values that all its cases share, followed by `caption`.
+/// @param common  the keys whose values are shared
 [[nodiscard]] std::string caption_of(const CaseId& id, const std::vector<std::string>& common,
                                      const std::string& caption);
 

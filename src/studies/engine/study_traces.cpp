@@ -15,11 +15,11 @@
 namespace tbench::studies {
 namespace {
 
-constexpr double kMaxOtherShare = 0.02;  // of the time; more makes every share of a class doubtful
+constexpr double kMaxOtherShare = 0.02;  // share of the time; a larger one makes the shares of all classes doubtful
 
-/// One kernel in one phase, over the records.
+/// The values of one kernel in one phase, over the records.
 struct KernelValues {
-  TracedKernel kernel;  // as the first record has it
+  TracedKernel kernel;  // the values of the first record
   std::vector<double> calls;
   std::vector<double> totals;
   std::vector<double> deviations;
@@ -109,7 +109,7 @@ std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> pha
 
 namespace {
 
-/// Medians of several readings of one thing, field by field.
+/// Computes medians of several readings of the same object, field by field.
 template <class Reading>
 class Readings {
  public:
@@ -148,9 +148,9 @@ class Readings {
   std::vector<const Reading*> readings_;
 };
 
-/// Merges the readings of each thing in a list of every trace, in the order of the first trace that has it, if most
-/// traces have it.
-/// @param merge  makes one reading of several
+/// Merges a list over the traces. Readings with the same key become one reading if most traces have the key. The keys
+/// are in the order in which they first occur.
+/// @param merge  replaces the fields of a reading with the merged values of several
 template <class Reading, class Key, class Merge>
 std::vector<Reading> merged(const std::vector<const StepTrace*>& traces, std::vector<Reading> StepTrace::*list,
                             const Key& key, const Merge& merge) {

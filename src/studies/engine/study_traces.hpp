@@ -1,4 +1,4 @@
-// Derives from the traces of a case's records the figures of its kernels, and the remarks on traces next to a table.
+// Derives the figures of kernels and ranges from the traces of a case's records, and the notes on traces below a table.
 #pragma once
 
 #include <optional>
@@ -15,30 +15,31 @@ namespace tbench::studies {
 struct TracedPhase {
   std::string name;
   std::vector<TracedKernel> operations;  // kernels, copies and fills
-  Seconds total;                         // of all of them, a step
+  Seconds total;                         // sum of the operations' times, per step
 };
 
-/// A step's phases in their order. For several records each figure is the median over the traced ones, where one that
-/// did not launch a kernel counts as 0; the shortest and the longest call come from all of them. Kernels that most
-/// records did not launch are left out.
+/// Returns a step's phases in their order. For several records, each figure is the median over the traced records, and
+/// a record that did not launch a kernel counts as 0. The shortest and the longest call are taken over all records.
+/// Kernels that most records did not launch are left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
 
-/// Forward and backward as one phase: an operation that both have has one entry. Returns nullopt unless both are there.
+/// Returns forward and backward as one phase, in which an operation of both has one entry. Returns nullopt unless both
+/// phases exist.
 [[nodiscard]] std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases);
 
-/// The ranges of a step, and what follows from them.
+/// The ranges of a step, and the parts and attention times derived from them.
 struct TracedRanges {
   std::vector<TracedRange> ranges;
   std::vector<TracedPart> parts;
   std::vector<TracedAttention> attention;
-  Seconds gpu_sum;  // of all operations, those of no range too
+  Seconds gpu_sum;  // sum of the times of all operations, including operations outside every range
 };
 
-/// For several records each figure is the median over the records that have the range; the shortest and the longest
-/// call come from all of them. Ranges that most records do not have are left out.
+/// Returns a step's ranges. For several records, each figure is the median over the records that have the range, and
+/// the shortest and the longest call are taken over all of them. Ranges that most records do not have are left out.
 [[nodiscard]] TracedRanges traced_ranges(std::span<const Record* const> records);
 
-/// Cases without a trace, traces that lack operations, and time of kernels that no rule knows.
+/// Returns notes on cases without a trace, traces that lack operations, and the time of kernels that no rule matches.
 [[nodiscard]] std::vector<std::string> trace_notes(const StudyCells& cells);
 
 }  // namespace tbench::studies

@@ -1,4 +1,4 @@
-// How long a collective operation of any size takes between any number of GPUs, from those that were measured.
+// Estimates the time of a collective operation of any size between any number of GPUs from the measured times.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,32 @@ namespace tbench::studies {
 
 class CollectiveTimes {
  public:
+  /// Adds a measured time.
   /// @param gpus   > 1
-  /// @param bytes  nccl-tests' size of the operation, > 0
+  /// @param bytes  size of the operation as nccl-tests defines it, > 0
   /// @param time   > 0
-  /// @throws       std::invalid_argument for another value
+  /// @throws       std::invalid_argument  for a value outside these limits
   void add(CollectiveOp op, std::int64_t gpus, double bytes, Seconds time);
 
-  /// Returns the number of GPUs whose times give the times for `gpus`: `gpus` itself where it was measured, otherwise
-  /// the largest below, otherwise the smallest above. Returns nullopt for an operation that was not measured.
+  /// Returns the number of GPUs whose measured times are the source of the times for `gpus`. This is `gpus` itself if
+  /// it was measured, otherwise the largest smaller number, otherwise the smallest larger one. Returns nullopt for an
+  /// operation that was not measured.
   [[nodiscard]] std::optional<std::int64_t> source(CollectiveOp op, std::int64_t gpus) const;
 
-  /// Interpolates between measured sizes by a straight line in the logarithms of size and time; below the smallest its
-  /// time, which is all latency; above the largest its bandwidth. For a number of GPUs N that was not measured an
-  /// extrapolation from the source G: the latency, and the rest scaled by nccl-tests' factor, that is with the same bus
-  /// bandwidth:
+  /// Estimates a time. Between measured sizes, it interpolates linearly in the logarithms of size and time. Below the
+  /// smallest size, it returns the time of the smallest size, which is all latency. Above the largest size, it assumes
+  /// the bandwidth of the largest size.
+  ///
+  /// For a number of GPUs N that was not measured, it extrapolates from the source G. The time beyond the latency is
+  /// scaled by the factor of nccl-tests, which assumes the same bus bandwidth:
   ///   t_N(bytes) = latency(N) + max(0, t_G(bytes) - latency(G)) * bus_factor(N) / bus_factor(G).
-  /// A measured count's latency is the time of its smallest size. The latencies of other counts are on the line
-  /// through the two nearest counts, since a ring of N makes a number of steps that is linear in N; where only one was
-  /// measured, its latency is taken, which is a lower bound. It does not know of a link that only more GPUs use, for
-  /// instance the network to a second machine.
+  /// The latency of a measured number of GPUs is the time of its smallest size. Other latencies are on the line through
+  /// G and the measured number nearest to G, since the number of steps of a ring is linear in N. If only G was
+  /// measured, its latency is used, which is a lower bound for more GPUs. The estimate does not consider links that
+  /// only more GPUs use, such as the network to a second machine.
   /// @see  nccl-tests, doc/PERFORMANCE.md
   /// @param bytes  > 0
-  /// @return       nothing for an operation that was not measured
+  /// @return       nullopt for an operation that was not measured
   [[nodiscard]] std::optional<Seconds> time(CollectiveOp op, std::int64_t gpus, double bytes) const;
 
  private:

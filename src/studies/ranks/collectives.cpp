@@ -1,5 +1,4 @@
-// The data that the GPUs of a run exchange, operation by operation and size by size, against what the link between them
-// gives.
+// Compares the bandwidth of collectives, by operation and size, with the bandwidth of the link between the GPUs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +28,13 @@ std::vector<std::string> operations() {
   return {names.begin(), names.end()};
 }
 
-/// The bandwidth that stands for the link between the GPUs.
+/// The bandwidth of the link between the GPUs, and the case that measured it.
 struct Link {
   double bytes_per_second{};
   CaseId of;
 };
 
-/// The largest bus bandwidth of send_recv between the given number of GPUs.
+/// Returns the largest bus bandwidth of send_recv between the given number of GPUs, or nullopt if none was measured.
 std::optional<Link> find_link(const StudyMeasurements& all, const std::string& gpus) {
   const std::vector<CaseId::Parameter> wanted{{"op", std::string{to_string(CollectiveOp::kSendRecv)}}, {"gpus", gpus}};
   std::optional<Link> link;
@@ -53,7 +52,7 @@ std::optional<double> percent_of_link(const StudyCase& of) {
   return link && rate ? std::optional{100 * *rate / link->bytes_per_second} : std::nullopt;
 }
 
-/// Tells for each number of GPUs the link that it is compared with.
+/// Returns a sentence for each number of GPUs that names the link with which its collectives are compared.
 std::vector<std::string> links_in_words(const StudyMeasurements& all) {
   std::vector<std::string> counts;
   for (const CaseId& id : all.cases) {

@@ -1,5 +1,5 @@
-// How a training step scales over GPUs by how they exchange gradients, what the exchange costs, and how well that is
-// predicted.
+// Measures how a training step scales over GPUs with each strategy of gradient synchronization, the cost of the
+// communication, and the error of its prediction.
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,12 +14,12 @@ namespace {
 
 constexpr const char* kFamily = "DataParallel";
 constexpr double kMebi = 1024.0 * 1024.0;
-constexpr double kMomentBytes = 8;  // of a parameter: AdamW's two, float32
+constexpr double kMomentBytes = 8;  // bytes per parameter of AdamW's two moments in float32
 
 const CaseId& id_of(const StudyCase& of) { return of.records.front()->id; }
 
-/// A counter of the case that differs from `of` in its strategy: with buckets of the same size where both have any,
-/// otherwise the least of all sizes.
+/// Returns a counter of the case that differs from `of` only in its strategy. If both strategies have buckets, their
+/// sizes are equal; otherwise the smallest value over all bucket sizes is returned.
 std::optional<double> counter_of(const StudyCase& of, DdpStrategy strategy, const std::string& counter) {
   const std::string* const bucket = id_of(of).find("bucket_mib");
   std::optional<double> least;
@@ -90,7 +90,7 @@ std::vector<StudyRow> prediction_rows(const StudyCase& none) {
   return rows;
 }
 
-/// The strategies in two grids: those without buckets have no `bucket_mib` in their names.
+/// Returns the grid of the given strategies. Only strategies with buckets have the key `bucket_mib` in their names.
 FamilyGrid strategies(std::vector<std::string> names, bool has_buckets) {
   FamilyGrid grid{.family = kFamily,
                   .axes = {{"size", {"small", "xl", "2.7B"}},

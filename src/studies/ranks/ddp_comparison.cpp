@@ -16,12 +16,12 @@
 namespace tbench::studies {
 namespace {
 
-/// Steps are predicted for these numbers of GPUs, of a node's usual size, besides the measured ones.
+/// The numbers of GPUs for which steps are predicted in addition to the measured number. They are usual for one node.
 constexpr std::array<std::int64_t, 2> kPredictedGpus{4, 8};
 constexpr double kMilli = 1e-3;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// The layout of parameters in src/model/implementations/*.cpp.
+/// Returns the layout of the parameters in src/model/implementations/*.cpp.
 TensorLayout layout_of(const std::string& impl) {
   return {.joined_qkv = impl != "eager", .joined_gate_up = impl == "fused"};
 }
@@ -45,7 +45,8 @@ std::optional<IsolatedStep> isolated_step(std::span<const Record* const> records
   return IsolatedStep{.step = {*step * kMilli}, .backward = {*backward * kMilli}, .optimizer = {*optimizer * kMilli}};
 }
 
-/// Returns the times of float32 collectives: the time of an operation depends on its bytes, and hardly on their type.
+/// Returns the times of the float32 collectives. They stand for all types, since the time of an operation depends on
+/// its bytes and hardly on their type.
 CollectiveTimes measured_collectives(const StudyMeasurements& all) {
   CollectiveTimes times;
   for (const CaseId& id : all.cases) {
@@ -59,8 +60,8 @@ CollectiveTimes measured_collectives(const StudyMeasurements& all) {
   return times;
 }
 
-/// Returns the bytes of a gradient's element, from the bytes that a strategy which sums all gradients gives to its
-/// collectives; float32's bytes where no case tells.
+/// Returns the bytes per gradient element, computed from the bytes that a strategy other than sharded_optimizer passes
+/// to its collectives. Returns the bytes of float32 if no such case was measured.
 double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int64_t parameters) {
   for (const CaseId& id : all.cases) {
     if (id.family() != none.family() || !differ_in_strategy_alone(id, none)) continue;
@@ -71,7 +72,8 @@ double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int
   return kParameterBytes;
 }
 
-/// Returns the overlap cost next to products of the same precision whose size is nearest to a bucket's size.
+/// Returns the measured overlap cost with products of the same precision, for the communication size nearest to a
+/// bucket's size.
 std::optional<double> cost_near(const StudyMeasurements& all, const CaseId& none, double bucket_bytes) {
   std::optional<double> cost;
   double nearest = std::numeric_limits<double>::infinity();
@@ -97,7 +99,8 @@ std::vector<std::int64_t> gpus_from(std::int64_t measured) {
   return gpus;
 }
 
-/// The operation that stands for all operations of a strategy, which have the same numbers of GPUs in a run.
+/// Returns one operation of the strategy, to look up the measured numbers of GPUs. All operations of a run have the
+/// same numbers.
 CollectiveOp operation_of(DdpStrategy strategy) {
   return strategy == DdpStrategy::kShardedOptimizer ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce;
 }

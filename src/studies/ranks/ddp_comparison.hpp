@@ -1,4 +1,4 @@
-// Predicted times of data-parallel steps, next to the measured times.
+// Compares predicted times of data-parallel steps with the measured times.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tbench::studies {
 
-/// Whether the cases are of one model, implementation and number of GPUs: all but `strategy` and `bucket_mib` agree.
+/// Returns whether the cases agree in all parameters except `strategy` and `bucket_mib`.
 [[nodiscard]] bool differ_in_strategy_alone(const CaseId& one, const CaseId& other);
 /// Returns nullopt for a strategy without a prediction.
 [[nodiscard]] std::optional<DdpStrategy> strategy_of(const CaseId& id);
@@ -21,25 +21,26 @@ namespace tbench::studies {
 [[nodiscard]] std::optional<double> measured_overlap_cost(std::span<const Record* const> records);
 
 struct PredictedStep {
-  CaseId id;  // of the case that would measure it
+  CaseId id;  // the case that measures this step
   std::int64_t gpus{};
   bool is_extrapolated{};  // beyond the numbers of GPUs whose collectives were measured
-  Seconds isolated;        // step of one GPU by itself
+  Seconds isolated;        // time of one GPU's step by itself
   DdpPrediction prediction;
-  std::optional<Seconds> measured;  // the median of its own records
-  bool is_host_bound{};             // the host limits the isolated step or the measured one: no prediction knows of it
+  std::optional<Seconds> measured;  // median of the case's own records
+  bool is_host_bound{};             // the host limits the isolated or the measured step, which no prediction considers
 
-  /// The error of the prediction, in percent of the measured time.
+  /// Returns the error of the prediction in percent of the measured time, or nullopt if it was not measured.
   [[nodiscard]] std::optional<double> error_percent() const;
 };
 
-/// Every strategy, with the GPUs of the isolated step's run and with kPredictedGpus more of them.
-/// @param none  a case of `strategy:none`
-/// @return      empty where its records have no phases, or nothing was measured of the collectives that it takes
+/// Predicts the step of every strategy, for the number of GPUs of the isolated step's run and for the larger numbers in
+/// kPredictedGpus.
+/// @param none  a case with `strategy:none`
+/// @return      empty if the records have no phases, or if the required collectives were not measured
 [[nodiscard]] std::vector<PredictedStep> predicted_steps(const StudyCase& none);
 
-/// How far predictions are from what was measured, of all that the host does not limit: the median and the largest
-/// error. Apart those whose collectives are extrapolated. Empty where nothing was measured.
+/// Returns sentences on the errors of all predictions that the host does not limit: the median and the largest error.
+/// Predictions with extrapolated collectives have a separate sentence. Returns none if no step was measured.
 [[nodiscard]] std::vector<std::string> errors_in_words(const StudyMeasurements& all);
 
 }  // namespace tbench::studies

@@ -12,15 +12,15 @@
 namespace tbench::studies {
 namespace {
 
-/// Collects tensors with the FLOP done so far; shares follow when all are known.
+/// Collects tensors with the FLOP done so far. The shares are computed at the end, when the sum is known.
 class BackwardPass {
  public:
   explicit BackwardPass(std::int64_t tokens) : tokens_{static_cast<double>(tokens)} {}
 
   void work(Flop flop) { done_ = done_ + flop; }
-  /// Tensors that one multiplication of matrices each takes to the result and the gradient, both complete at its end.
+  /// Adds a weight matrix. Its backward pass has two matrix products, for the gradients of the input and of the weight.
   void matrix(std::int64_t elements) {
-    constexpr double kFlopPerElement = 4;  // two products, a multiply and an add each
+    constexpr double kFlopPerElement = 4;  // two products with a multiplication and an addition each
     work(Flop{kFlopPerElement * tokens_ * static_cast<double>(elements)});
     without_flop(elements);
   }
@@ -41,7 +41,7 @@ class BackwardPass {
   std::vector<GradientTensor> tensors_;
 };
 
-/// PyTorch, torch/csrc/distributed/c10d/reducer.hpp: kDefaultBucketBytesCap, kDefaultFirstBucketBytes.
+/// The defaults of PyTorch, torch/csrc/distributed/c10d/reducer.hpp: kDefaultBucketBytesCap, kDefaultFirstBucketBytes.
 constexpr double kReducerDefaultBytes = 25 * 1024.0 * 1024.0;
 constexpr double kReducerFirstBytes = 1024.0 * 1024.0;
 
@@ -71,12 +71,12 @@ double elements_of(const DdpPlan& plan) {
   return elements;
 }
 
-/// The step of a strategy whose collectives all run while nothing is computed.
+/// Returns the prediction for a strategy whose collectives all run while nothing is computed.
 DdpPrediction all_exposed(Seconds computed, Seconds communication) {
   return {.step = computed + communication, .communication = communication, .exposed = communication};
 }
 
-/// C of predict_step().
+/// Returns C(bytes) of predict_step().
 Seconds copy_time(const DdpPlan& plan, double bytes) {
   constexpr double kReadAndWritten = 2;
   return Seconds{plan.copy_per_second ? kReadAndWritten * bytes / *plan.copy_per_second : 0};
@@ -90,7 +90,7 @@ std::optional<DdpPrediction> in_buckets(const IsolatedStep& isolated, const DdpP
   const bool is_copied = plan.strategy != DdpStrategy::kNaive;
   Seconds communication;
   Seconds copies;
-  Seconds end;  // of the bucket before, from the backward pass's begin
+  Seconds end;  // end of the previous bucket's all-reduce, counted from the start of the backward pass
   for (const GradientBucket& bucket : buckets_of(plan)) {
     const std::optional<Seconds> time = times.time(CollectiveOp::kAllReduce, plan.gpus, bucket.bytes);
     if (!time) return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<DdpPrediction> flat(const IsolatedStep& isolated, const DdpPlan& p
   return all_exposed(isolated.step + copy_time(plan, bytes) * 2, *time);
 }
 
-/// Predicts an exchange in parts of kScatterBytes, one after the other.
+/// Predicts the time of a reduce-scatter in parts of kScatterBytes, one after the other.
 std::optional<Seconds> reduce_scatter_time(const DdpPlan& plan, const CollectiveTimes& times, double bytes) {
   const double part = static_cast<double>(kScatterBytes), whole_parts = std::floor(bytes / part);
   const double rest = bytes - whole_parts * part;
