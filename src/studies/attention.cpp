@@ -1,4 +1,4 @@
-// The studies of attention alone, and the columns and the grid that others share with them.
+// The studies of attention alone, and the columns and the grid that other studies use too.
 #include <utility>
 
 #include "studies/engine/studies.hpp"
@@ -30,7 +30,8 @@ namespace {
 
 constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
 
-/// Attention by width and length, the course's grid: time of forward and backward, and what is held between them.
+/// Attention by width and length on the course's grid: the times of forward and backward, and the memory held between
+/// them.
 Study attention_grid_study() {
   return {
       .name = "attention_grid",

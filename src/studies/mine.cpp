@@ -1,4 +1,4 @@
-// The study of a kernel author: one's own attention (--tb_plugin) next to every library and `flash`.
+// The study for a kernel author: compares their own attention (--tb_plugin) with every library and with `flash`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ FamilyGrid grid(std::string batch, std::string heads, std::string d_model, Texts
                    {"impl", std::move(impl)}}};
 }
 
-/// One head and 16 heads of head_dim 64, 16 heads of head_dim 128, and 16 heads without a mask.
+/// Returns four grids: one head and 16 heads with head_dim 64, 16 heads with head_dim 128, and 16 heads without a mask.
 std::vector<FamilyGrid> gpu_grids() {
   return {grid("8", "1", "64", {"512", "2048", "8192"}, "1", "bf16", built_in()),
           grid("4", "16", "1024", {"512", "1024", "2048"}, "1", "bf16", built_in()),
@@ -44,8 +44,8 @@ std::vector<FamilyGrid> gpu_grids() {
           grid("4", "16", "1024", {"512", "1024", "2048"}, "0", "bf16", built_in())};
 }
 
-/// The same kinds of shapes in sizes for a CPU, in float32, of one head_dim: a function in Python is compiled once for
-/// one head and once for several.
+/// Returns the same kinds of shapes in float32, with sizes for a CPU and a single head_dim. A Python function is
+/// therefore compiled only twice, once for one head and once for several.
 std::vector<FamilyGrid> cpu_grids() {
   const Texts impls{"naive", "sdpa_flash"};
   return {grid("2", "1", "32", {"64", "128", "256"}, "1", "fp32", impls),
@@ -56,13 +56,13 @@ std::vector<FamilyGrid> cpu_grids() {
 
 bool is_plugin(const std::string& impl) { return std::ranges::find(built_in(), impl) == built_in().end(); }
 
-/// The implementations that have a time for one shape and pass, in ms, and the status of those that have none.
+/// The results of all implementations for one shape and pass: the time, or the status without a time.
 struct Contest {
-  std::map<std::string, double> times;
+  std::map<std::string, double> times;          // in milliseconds
   std::map<std::string, std::string> failures;  // `not measured` without a record
 };
 
-/// All shapes and passes of the study.
+/// Returns the results for all shapes and passes of the study.
 std::vector<Contest> contests_of(const StudyMeasurements& all) {
   std::map<std::string, std::size_t> places;
   std::vector<Contest> contests;
@@ -82,7 +82,7 @@ std::vector<Contest> contests_of(const StudyMeasurements& all) {
   return contests;
 }
 
-/// `flash 19, sdpa_cudnn 2`, the largest first.
+/// Returns the names with their counts, the largest first, such as `flash 19, sdpa_cudnn 2`.
 std::string counted(const std::map<std::string, std::size_t>& counts) {
   std::vector<std::pair<std::string, std::size_t>> sorted{counts.begin(), counts.end()};
   std::ranges::stable_sort(sorted, std::greater{}, &std::pair<std::string, std::size_t>::second);
@@ -91,12 +91,12 @@ std::string counted(const std::map<std::string, std::size_t>& counts) {
   return join(parts, ", ");
 }
 
-/// The share of the time of the fastest other implementation in the time of `mine`.
+/// The comparison of `mine` with the fastest other implementation, over all shapes.
 struct Standing {
   std::size_t wins{};
-  std::vector<double> shares;
-  std::map<std::string, std::size_t> winners;   // the fastest where `mine` is not
-  std::map<std::string, std::size_t> failures;  // statuses of `mine`
+  std::vector<double> shares;                   // time of the fastest other implementation divided by that of `mine`
+  std::map<std::string, std::size_t> winners;   // fastest implementations where `mine` is not the fastest
+  std::map<std::string, std::size_t> failures;  // statuses of `mine` without a time
 };
 
 Standing standing_of(const std::string& mine, std::span<const Contest> contests) {
@@ -120,7 +120,8 @@ Standing standing_of(const std::string& mine, std::span<const Contest> contests)
   return standing;
 }
 
-/// `mine is fastest in 3 of 24 shapes; geometric mean 0.76 of the best (flash 19, sdpa_cudnn 2)`.
+/// Returns a sentence such as `mine is fastest in 3 of 24 shapes; geometric mean 0.76 of the best (flash 19, sdpa_cudnn
+/// 2)`.
 std::string sentence_of(const std::string& mine, std::span<const Contest> contests) {
   const Standing standing = standing_of(mine, contests);
   std::string text = fmt::format("{} is fastest in {} of {} shapes", mine, standing.wins, contests.size());
@@ -132,7 +133,7 @@ std::string sentence_of(const std::string& mine, std::span<const Contest> contes
   return text;
 }
 
-/// A sentence for each plug-in.
+/// Returns a sentence for each plug-in.
 Texts answers(const StudyMeasurements& all) {
   Texts plugins;
   for (const CaseId& id : all.cases) {
@@ -145,7 +146,7 @@ Texts answers(const StudyMeasurements& all) {
   return sentences;
 }
 
-/// 12 shapes, forward and backward.
+/// The study has 12 shapes, each with a forward and a backward pass.
 Study mine_study() {
   return {.name = "mine",
           .title = "Attention of one's own (--tb_plugin) next to every library and flash",

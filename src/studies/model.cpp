@@ -1,4 +1,4 @@
-// The studies of the whole model: what a step costs, in what memory, at what size, and before it is warm.
+// The studies of the whole model: the time and the memory of a step, their growth with the size, and the first steps.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -25,7 +25,7 @@ double parameters(const std::string& value, std::span<const ModelSize> sizes) {
   return static_cast<double>(parameter_count(*found));
 }
 
-/// The first step of the process, whether it warms up or counts.
+/// Returns the time of the first step of the process, which is a warm-up step or the first sample.
 std::optional<double> first_step_ms(const Record& record) {
   if (!record.timing) return std::nullopt;
   if (record.timing->warm_up.first) return to_milliseconds(*record.timing->warm_up.first);
@@ -37,7 +37,8 @@ constexpr double kMebi = 1024.0 * 1024.0;
 
 double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / kMebi; }
 
-/// `gradients 6,502, parameters 6,502` in MiB, the most first; empty where a record does not tell.
+/// Returns the classes of held memory with their MiB, the largest first, such as `gradients 6,502, parameters 6,502`.
+/// The text is empty if the record does not have them.
 std::string held_classes(const PhaseMemory& phase) {
   std::vector<std::pair<std::int64_t, std::string>> classes;
   for (const auto& [memory_class, bytes] : phase.held_split) classes.emplace_back(bytes, memory_class);
@@ -82,7 +83,7 @@ std::vector<StudyRow> allocation_rows(const MemoryUse& memory) {
   return rows;
 }
 
-/// Tokens a second at the mean step's time.
+/// Returns a column with the tokens per second at the mean time of a step.
 StudyColumn mean_tokens_column() {
   return {.header = "tokens/s",
           .value = [](const Record& record) -> std::optional<double> {
@@ -92,7 +93,7 @@ StudyColumn mean_tokens_column() {
           .format = &render::format_thousands};
 }
 
-/// Returns the time of a step outside of its phases, whose medians need not come from one step.
+/// Returns the median step time minus the medians of the phases. The medians may come from different steps.
 std::optional<double> outside_phases_ms(const Record& record) {
   if (!record.timing || record.timing->phases.empty()) return std::nullopt;
   Seconds rest = record.timing->median;
@@ -100,7 +101,7 @@ std::optional<double> outside_phases_ms(const Record& record) {
   return to_milliseconds(rest);
 }
 
-/// The cost of a step: time, spread, throughput, memory and phases of every size, context, pass and precision.
+/// The cost of a step by size, context, pass and precision: time, spread, throughput, memory and phases.
 Study end_to_end_study() {
   return {.name = "end_to_end",
           .title = "Time, throughput and peak memory of a step",
@@ -125,7 +126,7 @@ Study end_to_end_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "end_to_end", .order = 10, .make = &end_to_end_study});
 
-/// The cost of a step by implementation and by the way that it reaches the GPU.
+/// The cost of a step by implementation and by execution, on a stream or as a CUDA graph.
 Study step_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "forward_backward", "train_step"}, {"bf16"});
   grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused", "compiled"}};
@@ -156,7 +157,7 @@ Study step_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "step", .order = 210, .make = &step_study});
 
-/// Peak memory of a step, and what occupies it.
+/// The peak memory of a step, and the classes of data that occupy it.
 Study memory_study() {
   const auto of_memory = [](auto rows_of) {
     return [rows_of](std::span<const Record* const> records) {
@@ -203,8 +204,8 @@ Study memory_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "memory", .order = 40, .make = &memory_study});
 
-/// The end of the memory: the longest context of each size, pass and precision; for a smaller GPU with
-/// --tb_memory_limit.
+/// The longest context of each size, pass and precision that fits into memory. The flag --tb_memory_limit imitates a
+/// smaller GPU.
 Study oom_boundary_study() {
   return {.name = "oom_boundary",
           .title = "The longest context that fits into memory",
@@ -218,7 +219,7 @@ Study oom_boundary_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "oom_boundary", .order = 200, .make = &oom_boundary_study});
 
-/// How a step's time grows with the context and with the model.
+/// The growth of a step's time with the context and with the model.
 Study scaling_study() {
   const std::vector<StudyColumn> columns{number_column("ms", "median_ms")};
   return {.name = "scaling",
@@ -241,8 +242,8 @@ Study scaling_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "scaling", .order = 50, .make = &scaling_study});
 
-/// The cost of a process's first steps in a measurement that does not warm up. The counts of steps are part of the
-/// case: its family gives every case a process of its own.
+/// The cost of a process's first steps in a measurement without warm-up. The counts of steps are part of the case, and
+/// the family runs every case in a separate process.
 Study warmup_study() {
   return {
       .name = "warmup",

@@ -1,4 +1,5 @@
-// The studies of precision: its gain in time, its scope, and its effect on long sums.
+// The studies of precision: the time that a lower precision saves, the types of operations under autocast, and the
+// error of long sums.
 #include <fmt/format.h>
 
 #include <initializer_list>
@@ -12,7 +13,7 @@
 namespace tbench::studies::precision {
 namespace {
 
-/// The columns that every subject has around its operations.
+/// Returns the columns of a subject: its operations, and the columns that every subject has.
 std::vector<StudyColumn> quantities(std::initializer_list<const char*> operations) {
   std::vector<StudyColumn> columns{number_column("forward and backward ms", "median_ms"),
                                    finding_column("parameters", "parameters")};
@@ -31,7 +32,7 @@ StudyTable table_of(const std::string& subject, std::vector<StudyColumn> columns
 
 using Values = std::vector<std::string>;
 
-/// All digits: the sums of the course are compared digit by digit.
+/// Formats a value with all its digits, because the sums of the course are compared digit by digit.
 std::string all_digits(double value) { return fmt::format("{}", value); }
 
 std::string error_text(double value) { return fmt::format("{:.2e}", value); }
@@ -81,7 +82,8 @@ StudyTable by_length(const std::string& op, const std::string& caption, StudyCol
   return {.caption = caption, .spread = {"n"}, .columns = {std::move(column)}, .only = {{"op", op}}};
 }
 
-/// The GPU's time in Q K^T with its scale, mask and casts, of the forward pass, all layers together.
+/// Returns the GPU's time in milliseconds for Q K^T with its scale, mask and casts, summed over all layers of the
+/// forward pass.
 double scores_ms(const StepTrace& trace, Seconds /*step*/) {
   Seconds sum{};
   for (const TracedRange& range : trace.ranges) {
@@ -100,7 +102,7 @@ double casts_percent(const StepTrace& trace, Seconds /*step*/) {
   return percent_of(casts, all);
 }
 
-/// A table of the cost that --tb_trace=on adds to the times.
+/// Returns a table of a quantity that needs traces, so that --tb_trace=on adds it to the study.
 StudyTable traced_table(std::string caption, StudyColumn column) {
   return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
 }
@@ -146,7 +148,7 @@ Study tf32_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "tf32", .order = 60, .make = &tf32_study});
 
-/// Which dtype each operation runs and returns in under autocast: the course's toy model, and the transformer. The
+/// The dtypes in which operations run and return under autocast, in the course's toy model and in the transformer. The
 /// names are the labels of the Autocast family, in the order of the computation.
 Study autocast_study() {
   return {

@@ -1,4 +1,4 @@
-// The use of a run's own time.
+// Breaks down the time of a run on the host.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// A traced step's kernels next to Nsight Compute's times of them.
+// Compares the kernels of a traced step with their times in Nsight Compute.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ constexpr std::size_t kShown = 10;
 
 /// All launches of one kernel, in any phase.
 struct Traced {
-  double calls{};  // a step
-  Seconds total;   // a step
+  double calls{};  // per step
+  Seconds total;   // per step
 };
 
 const StepTrace& trace_of(const CaseId& id, std::span<const results::NamedResults> results) {
@@ -45,7 +45,7 @@ std::map<std::string, Traced> by_name(const StepTrace& trace) {
 struct Row {
   std::string name;
   Traced traced;
-  double ncu_us{};  // of a call
+  double ncu_us{};  // microseconds per call
 };
 
 }  // namespace

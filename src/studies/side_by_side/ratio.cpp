@@ -17,7 +17,7 @@
 namespace tbench::studies {
 namespace {
 
-/// The measurements of one cell: of `over`, and of each `of`. Null: not there.
+/// The records of one cell, for `over` and for each `of`. A record that does not exist is null.
 struct Pair {
   const Record* over{};
   std::vector<const Record*> of;
@@ -46,7 +46,7 @@ class Cells {
   std::map<std::string, std::size_t> index_;
 };
 
-/// The keys of all selectors.
+/// Returns the keys of all selectors.
 std::set<std::string> selected_keys(const RatioOptions& options) {
   std::set<std::string> keys;
   for (const auto& [key, value] : options.over) keys.insert(key);
@@ -64,7 +64,7 @@ CaseId without(const CaseId& id, const std::set<std::string>& keys) {
 
 double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
 
-/// The cells of one file.
+/// Returns the cells of one file.
 Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
   const std::set<std::string> keys = selected_keys(options);
   const CaseFilter passes{options.filter, "--filter"};
@@ -85,7 +85,7 @@ Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
 
 std::string gpu_of(const results::ResultFile& file) { return file.environment.gpu ? file.environment.gpu->uuid : ""; }
 
-/// Completes the sides that a file lacks, from the files of the same GPU.
+/// Adds the `of` records that a file lacks, from the other files of the same GPU.
 void complete(Pair& pair, const std::string& name, std::size_t self, std::span<const results::NamedResults> results,
               const std::vector<Cells>& cells) {
   for (std::size_t other = 0; other < cells.size(); ++other) {
@@ -116,8 +116,8 @@ Cells all_cells(std::span<const results::NamedResults> results, const RatioOptio
   return cells;
 }
 
-/// Returns the letters that distinguish the alternatives in a cell: the first letter after their common beginning;
-/// nothing for a single one.
+/// Returns the letters that distinguish the alternatives in a cell: for each, the first letter after their common
+/// beginning. The letter is empty for a single alternative.
 std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
   std::vector<std::string> names;
   for (const Selector& selector : alternatives) names.push_back(values_of(selector));
@@ -130,7 +130,7 @@ std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
   return names;
 }
 
-/// The fastest of those that have a time.
+/// Returns the index of the fastest `of` with a time, or nullopt if none has a time.
 std::optional<std::size_t> fastest(const Pair& pair) {
   std::optional<std::size_t> best;
   for (std::size_t i = 0; i < pair.of.size(); ++i) {
@@ -145,7 +145,7 @@ struct Ratio {
   std::string marks;
 };
 
-/// The ratio of the medians, or of the GPU's own times where the host limits a side and both are known.
+/// Returns the ratio of the medians. If the host limits a side and the GPU's own times are known, returns their ratio.
 Ratio ratio_of(const Record& of, const Record& over) {
   const auto either = [&](const auto& what) { return what(over) || what(of); };
   Ratio ratio{.value = milliseconds(of) / milliseconds(over), .marks = over.timing->resolution_limited ? "~" : ""};
@@ -158,7 +158,7 @@ Ratio ratio_of(const Record& of, const Record& over) {
   return ratio;
 }
 
-/// How a parameter of a row is called, and its values.
+/// Returns the header of a parameter of the rows.
 std::string row_header(const std::string& key) { return key == "causal" ? "mask" : key; }
 
 std::string row_value(const CaseId& id, const std::string& key) {

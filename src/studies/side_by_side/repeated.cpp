@@ -1,4 +1,4 @@
-// Comparisons of the same cases in several processes, in PyTorch, and in two sets of one build.
+// Compares the same cases in several processes, in PyTorch, and in two sets of one build.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using render::Align;
 
 constexpr std::size_t kMinRuns = 3;
 
-/// Records that have a time, by name; of several with one name the last.
+/// Records with a time, by name. If several records have the same name, the last one is kept.
 using TimedRecords = std::map<std::string, const Record*>;
 
 TimedRecords timed_records(const results::ResultFile& file) {
@@ -64,13 +64,13 @@ std::vector<double> clocks_of(std::span<const Record* const> records) {
   return clocks;
 }
 
-/// The range from the lowest to the highest value, relative to the median.
+/// Returns the range from the lowest to the highest value, in percent of the median.
 std::string range_percent(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax(values);
   return fmt::format("{:.2f}", (high - low) / stats::median(values) * 100);
 }
 
-/// The range of the medians' cycles; empty unless every record has a clock.
+/// Returns the range of the medians in clock cycles, in percent, or an empty text unless every record has a clock.
 std::string range_of_cycles(std::span<const Record* const> records) {
   std::vector<double> cycles;
   for (const Record* const record : records) {
@@ -81,7 +81,7 @@ std::string range_of_cycles(std::span<const Record* const> records) {
   return range_percent(cycles);
 }
 
-/// One process after the other of one Ceiling case.
+/// The records of one Ceiling case, one per process.
 using Processes = std::vector<const Record*>;
 
 struct Rate {
@@ -89,7 +89,7 @@ struct Rate {
   std::string_view unit;
 };
 
-/// A rate; of what counts neither bytes nor FLOP, a time.
+/// Returns the rate of a ceiling, or its time if it counts neither bytes nor FLOP.
 Rate rate_of(const Record& record) {
   if (const auto dispatch = record.counters.find("dispatch_us"); dispatch != record.counters.end()) {
     return {dispatch->second, "us"};
@@ -102,8 +102,8 @@ Rate rate_of(const Record& record) {
   return {milliseconds(record) * 1e3, "us"};
 }
 
-/// The Ceiling cases of a file that have a time, bandwidths and times before products, page-locked copies last of
-/// these.
+/// Returns the Ceiling cases of a file that have a time. Bandwidths and times come before matrix products, and
+/// page-locked copies are the last bandwidths.
 std::vector<std::pair<std::string, Processes>> ceilings_of(const results::ResultFile& file) {
   std::map<std::string, Processes> by_name;
   for (const Record& record : file.records) {
@@ -150,7 +150,7 @@ render::Table ceilings_table(std::span<const results::PytorchTime> pytorch, cons
 render::Table models_table(std::span<const results::PytorchTime> pytorch,
                            std::span<const results::NamedResults> results) {
   TimedRecords ours;
-  for (const results::NamedResults& result : results) ours.merge(timed_records(result.file));  // the first one stays
+  for (const results::NamedResults& result : results) ours.merge(timed_records(result.file));  // keeps known records
   render::Table table{
       {{"case"}, {"PyTorch, ms", Align::kRight}, {"eager, ms", Align::kRight}, {"ratio", Align::kRight}}};
   for (const results::PytorchTime& theirs : pytorch) {
