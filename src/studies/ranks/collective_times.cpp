@@ -22,7 +22,7 @@ std::optional<std::int64_t> CollectiveTimes::source(CollectiveOp op, std::int64_
   std::optional<std::int64_t> nearest;
   for (const auto& [key, sizes] : measured_) {
     if (key.first != op || (nearest && key.second > gpus)) continue;
-    nearest = key.second;  // ascending
+    nearest = key.second;  // the keys are in ascending order
   }
   return nearest;
 }
@@ -38,7 +38,7 @@ Seconds CollectiveTimes::between(const Sizes& sizes, double bytes) {
 
 Seconds CollectiveTimes::latency(CollectiveOp op, std::int64_t gpus, std::int64_t source) const {
   const auto of = [&](std::int64_t measured) { return measured_.at({op, measured}).begin()->second; };
-  std::optional<std::int64_t> other;  // the nearest to the source
+  std::optional<std::int64_t> other;  // the measured number nearest to the source
   for (const auto& [key, sizes] : measured_) {
     if (key.first != op || key.second == source) continue;
     if (!other || std::abs(key.second - source) < std::abs(*other - source)) other = key.second;
