@@ -171,6 +171,24 @@ TEST(RepeatTable, CyclesAreOfTheMeanClockWhereThereIsOne) {
   EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 2000, 1000 |  |"));
 }
 
+TEST(RepeatTable, PeaksAreTheSameOrDifferOrAreUnknown) {
+  std::vector<Record> records{in_process(0, 2), in_process(1, 2), in_process(2, 2)};
+  const auto peaks = [&] {
+    const std::string row = repeat_table(std::vector{file_of(records)}).markdown();
+    const std::size_t end = row.rfind(" |\n");
+    return row.substr(row.rfind("| ", end) + 2, end - row.rfind("| ", end) - 2);
+  };
+  for (Record& record : records) record.memory.reset();
+  EXPECT_EQ(peaks(), "");
+  for (Record& record : records) {
+    record.memory = MemoryUse{};
+    record.memory->allocated_peak = 1000;
+  }
+  EXPECT_EQ(peaks(), "same");
+  records[1].memory->allocated_peak = 2000;
+  EXPECT_EQ(peaks(), "differ");
+}
+
 /// Returns the record with the host times of the sample record.
 Record with_host_times(Record record) {
   const Record sample = support::full_record();

@@ -163,6 +163,17 @@ render::Table models_table(std::span<const results::PytorchTime> pytorch,
   return table;
 }
 
+/// Returns whether the peaks of the processes' memory are the "same" or "differ"; empty if no process knows its peak.
+std::string peaks_text(const std::vector<const Record*>& processes) {
+  std::set<std::optional<std::int64_t>> peaks;
+  for (const Record* const one : processes) {
+    peaks.insert(one->memory ? std::optional{one->memory->requested_peak.value_or(one->memory->allocated_peak)}
+                             : std::nullopt);
+  }
+  if (peaks.size() > 1) return "differ";
+  return peaks.contains(std::nullopt) ? "" : "same";
+}
+
 std::string seen(const results::SelfComparison::Seen& what) {
   return fmt::format("{:+.2f} {}", (what.ratio - 1) * 100, what.outcome);
 }
@@ -195,14 +206,9 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
     }
     if (found.size() < kMinRuns) continue;
     std::vector<double> times;
-    std::set<std::optional<std::int64_t>> peaks;
-    for (const Record* const one : found) {
-      times.push_back(milliseconds(*one));
-      peaks.insert(one->memory ? std::optional{one->memory->requested_peak.value_or(one->memory->allocated_peak)}
-                               : std::nullopt);
-    }
+    for (const Record* const one : found) times.push_back(milliseconds(*one));
     table.add_row({values_of(record.id.parameters()), listed(times, 2), range_percent(times),
-                   listed(clocks_of(found), 0), range_of_cycles(found), peaks.size() == 1 ? "same" : "differ"});
+                   listed(clocks_of(found), 0), range_of_cycles(found), peaks_text(found)});
   }
   if (table.empty()) {
     throw UsageError{fmt::format(
