@@ -22,19 +22,20 @@ namespace tbench::gate {
 /// Number of earlier runs that cases and ceilings are compared with, and the minimum that a screen needs.
 inline constexpr std::size_t kScreenRuns = 20;
 inline constexpr std::size_t kMinScreenRuns = 8;
-/// Runs of an epoch with fewer before them are judged by the kept build, too, if the epoch began with another fact.
+/// If an epoch began with a changed fact, runs with fewer runs before them in the epoch are also compared with the kept
+/// build.
 inline constexpr std::size_t kYoungRuns = 3;
 /// Number of the last runs that are searched for change points.
 inline constexpr std::size_t kTrendRuns = 90;
 
-/// Runs of the base and the new build in turns, each in a fresh process: base, new, new, base.
+/// The base and the new build, run in turns, each time in a new process: base, new, new, base.
 struct ConfirmationBlock {
   std::vector<compare::ComparisonSide> base;
   std::vector<compare::ComparisonSide> next;
 };
 inline constexpr std::size_t kConfirmationBlocks = 6;
-/// Blocks of a creep's confirmation, whose threshold is half as large. Ten blocks find 0.95 of the creeps that are
-/// twice the threshold, six find 0.57.
+/// Number of blocks that confirm a creep, whose threshold is half as large. Ten blocks find 95 % of the creeps that are
+/// twice the threshold, six blocks find 57 %.
 inline constexpr std::size_t kCreepBlocks = 10;
 
 /// Runs only the given cases, in the given number of blocks.
@@ -44,14 +45,15 @@ using Confirm =
 /// Runs the given cases once, in a separate process.
 using RunOnce = std::function<compare::ComparisonSide(const std::vector<std::string>& names)>;
 
-/// Facts about a whole run from the history and from the clock on the wall, next to the earlier runs themselves.
+/// Facts about a run as a whole, from the history and from the system clock.
 struct NightFacts {
   std::string now;                                       // UTC
   std::int64_t later_runs{};                             // judged runs recorded earlier but dated later
   std::map<std::uint64_t, std::string> known_samples{};  // start of the earlier run with the same samples, by digest
   std::vector<history::ExpectedCase> expected{};
   bool expects_null_control{};  // the last judged run had one
-  /// Runs of another machine or setting of the same model, where this one has fewer than kYoungRuns, oldest first.
+  /// Runs of another machine of the same model, or with another setting, oldest first, if this machine has fewer than
+  /// kYoungRuns.
   std::vector<history::PastRun> before{};
   bool is_partial{};  // the run was asked for only some of the expected cases
 };
@@ -63,8 +65,8 @@ struct GateOptions {
   /// machine is the new normal, too.
   std::set<std::string> accepted{};
   /// Earlier runs of other machines of the same model, one vector per machine, oldest first. The series of a case then
-  /// includes these runs, scaled to the level of the candidate's machine. Whether the candidate's machine is as usual
-  /// is decided from its own runs alone.
+  /// includes these runs, scaled to the level of the candidate's machine. Only its own runs decide whether the
+  /// candidate's machine has changed.
   std::vector<std::vector<history::PastRun>> other_machines{};
   /// If absent, the run as a whole is not checked, for instance a run of one case with an injected slowdown.
   std::optional<NightFacts> night{};
@@ -85,7 +87,7 @@ struct AaControlSides {
 [[nodiscard]] GateReport judge_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
                                    const std::optional<AaControlSides>& null_control, const GateOptions& options);
 
-/// Returns the report that a run of the history was judged with, or nullopt if it was not judged.
+/// Returns the report of a run in the history, or nullopt if the run was not judged.
 /// @throws  UsageError  as History::read_judgement
 [[nodiscard]] std::optional<GateReport> recorded_judgement(const history::History& history, std::int64_t run);
 /// Records the report as the judgement of a run of the history.
@@ -94,10 +96,10 @@ struct AaControlSides {
 void record_judgement(history::History& history, std::int64_t run, const GateReport& report,
                       const std::set<std::string>& accepted);
 
-/// The standard deviation of each case's ln(time) between the processes of a run, pooled over the last kScreenRuns
-/// valid runs of `past` in the machine's epoch of `epoch`, which is as measured; its weight is how little the runs'
-/// variances differ from each other, over all cases (stats::prior_degrees_of_freedom). Cases with too few degrees of
-/// freedom are left out. For CompareOptions::known_dispersion.
+/// Returns, for CompareOptions::known_dispersion, the standard deviation of each case's ln(time) between the processes
+/// of a run. It is pooled over the last kScreenRuns valid runs of `past` in the machine epoch that belongs to `epoch`,
+/// the epoch as measured. Its weight is the larger, the less the variances of the runs differ over all cases
+/// (stats::prior_degrees_of_freedom). Cases with too few degrees of freedom are left out.
 [[nodiscard]] std::map<std::string, stats::DispersionPrior> known_dispersions(const std::vector<history::PastRun>& past,
                                                                               const std::string& epoch);
 

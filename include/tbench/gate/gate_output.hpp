@@ -1,5 +1,5 @@
-// A gate's report for people (text for a terminal or a log, Markdown for a job summary) and for programs (JSON for the
-// history and for a chat hook, JUnit's XML).
+// Formats of a gate's report: text for a terminal or a log, Markdown for a job summary, JSON for the history and for a
+// chat hook, and JUnit's XML.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tbench::gate {
 
-/// The inputs that a run was judged with, for the commands that follow.
+/// The inputs of a judgement, from which the suggested commands are made.
 struct GateInput {
   std::string db;
   std::vector<std::string> files;   // files of the run
@@ -40,7 +40,7 @@ struct GateInput {
 /// Describes the measured effect of an injected slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
 [[nodiscard]] std::string heartbeat_line(const CaseReport& planted);
 
-/// Verdicts on a heartbeat besides FOUND: the slowdown was not found; no verdict is possible.
+/// Verdicts on a heartbeat other than FOUND: the slowdown was not found, or no verdict is possible.
 inline constexpr const char* kBlind = "BLIND";
 inline constexpr const char* kUnknown = "UNKNOWN";
 
@@ -50,8 +50,8 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 [[nodiscard]] results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted,
                                                        const std::string& share, const GateInput& input);
 
-/// Renders what was compared; a row for each case that did not simply pass, the gravest first; since when, and what
-/// changed then; driver, machine, null control; missing and stale cases; the summary.
+/// Renders what was compared, a row for each case that did not simply pass (the gravest first, with its date and what
+/// changed then), the driver, the machine, the null control, the missing and stale cases, and the summary.
 [[nodiscard]] std::string report_page(const GateReport& report, const render::PageOptions& options);
 
 /// Converts the whole report to JSON. Quantities are in SI units, changes are ratios (candidate over reference);
@@ -70,8 +70,8 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 [[nodiscard]] results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
                                               const std::string& share, int status);
 
-/// One test per case of the run, per case that is expected of it, and per Subject: a failure where its outcome makes
-/// the exit status a failure; skipped where no verdict is possible.
+/// Returns JUnit XML with one test per case of the run, per expected case, and per Subject. A test fails if its outcome
+/// makes the exit status a failure, and is skipped if no verdict is possible.
 [[nodiscard]] std::string report_to_junit(const GateReport& report, bool strict);
 
 }  // namespace tbench::gate

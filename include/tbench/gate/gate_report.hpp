@@ -103,7 +103,7 @@ struct EpochShift {
   bool operator==(const EpochShift&) const = default;
 };
 
-/// The subject of a finding: a part of the evidence that a run is judged by.
+/// The subject of a finding: a part of the evidence about a run.
 enum class Subject { kWhole, kClock, kCeilings, kNullControl, kMachine, kHeartbeat };
 
 /// A fact about the run as a whole that its cases do not show.
@@ -115,8 +115,8 @@ struct Finding {
   bool operator==(const Finding&) const = default;
 };
 
-/// Another run of the kept build next to the first runs of an epoch that began with another machine or setting: the
-/// epoch has no earlier runs to judge them by.
+/// A run of the kept build next to one of the first runs of an epoch that began with another machine or setting, and
+/// thus has no earlier runs to compare with.
 struct KeptBuildRun {
   std::int64_t cases{};                // cases that both builds measured; 0 if there is no kept build or it was not run
   std::vector<std::string> lacking;    // expected cases that the kept build has no time of
@@ -153,11 +153,11 @@ using results::kExitBlind;
 using results::kExitNullControlFailed;
 using results::kExitRegressed;
 using results::kExitUncertain;
-/// Runs in a row in which nothing could be gated, from which on the gate says so by its exit status.
+/// Number of consecutive runs without a gated case after which BLIND sets the exit status.
 inline constexpr std::int64_t kMaxBlindRuns = 3;
 
-/// Returns the exit status of the gravest outcome whose status is not 0, otherwise 0. kExitUncertain counts only with
-/// `strict`.
+/// Returns the exit status of the gravest outcome whose status is not 0, or 0 without such an outcome. kExitUncertain
+/// counts only with `strict`.
 [[nodiscard]] int exit_status(const GateReport& report, bool strict);
 
 /// Returns the gravest outcome of the run and its cases; SAME for a run without cases.
@@ -165,19 +165,19 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 /// Returns FAILED if the exit status is not 0 even without --strict, REVIEW if only with it, otherwise PASSED.
 [[nodiscard]] results::Headline headline_of(const GateReport& report);
 
-/// Whether the run says something of the build: it is whole, the machine was as in earlier runs, and the null control
+/// Whether the run can tell anything about the build: it is complete, the machine has not changed, and the null control
 /// did not fail.
 [[nodiscard]] bool is_judged(const GateReport& report);
 
-/// Whether a case of a judged run counts as the normal level of later ones.
+/// Whether a case of a judged run counts as the normal level for later runs.
 [[nodiscard]] bool is_baseline(const CaseReport& c);
 
 /// Counts the IMPROVED cases whose improvement was not confirmed when the kept build and this one ran in turns.
 [[nodiscard]] std::size_t unconfirmed_improvements(const GateReport& report);
 
-/// Whether the candidate's build may be kept as the last good one: judged, nothing in it is graver than HOST, and what
-/// is IMPROVED was confirmed. Not where nothing checked the machine. On a machine that just changed the change hides
-/// what the build did: there only where the kept build was run again beside it, on every case.
+/// Whether the candidate's build may be kept as the last good one: its run was judged and the machine was checked, no
+/// outcome is graver than HOST, and every IMPROVED case was confirmed. On a machine that has just changed, the kept
+/// build must also have been run on every case next to it, since the change hides the effect of the build.
 [[nodiscard]] bool is_good(const GateReport& report);
 
 [[nodiscard]] std::size_t count_of(const GateReport& report, Outcome outcome);

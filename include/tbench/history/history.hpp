@@ -27,7 +27,7 @@ struct StoredRun {
   std::string way{};                         // as in compare::ComparisonSide; empty if unknown
 };
 
-/// A case that every whole run is expected to have: it was in a baseline, and nobody has retired it.
+/// A case that every complete run is expected to have: it was in a baseline and has not been retired.
 struct ExpectedCase {
   std::string key;  // match_key
   std::string name;
@@ -45,7 +45,7 @@ struct PastRun {
   std::set<std::string> baseline_of{};  // keys of the cases whose history starts with it, because it was pinned
 };
 
-/// The judgement of a run: the facts that later runs need, and the gate's own text.
+/// The judgement of a run: the facts that later runs need, and the gate's report as text.
 struct GateVerdict {
   bool is_valid{true};              // the machine was as in earlier runs
   bool is_blind{};                  // nothing could be gated
@@ -64,7 +64,7 @@ struct GateVerdict {
 
 class History {
  public:
-  /// How long a write waits for another writer by default.
+  /// The default time that a write waits for another writer.
   static constexpr Seconds kWait{10};
 
   /// Opens the file for writing, creates it if there is none, and migrates an older one to this program's version. A
@@ -98,8 +98,8 @@ class History {
   Added add(const MeasuredRun& run);
   /// Adds several runs in one transaction.
   std::vector<Added> add(std::span<const MeasuredRun> runs);
-  /// Adds a run that `record` is about to follow for. Until then it is not valid: whatever ends the program in between
-  /// leaves no reference that nobody judged.
+  /// Adds a run whose judgement record() will add next. Until then the run is not valid, so that a program that ends in
+  /// between leaves no reference that was never judged.
   /// @throws  UsageError  as add
   Added add_to_judge(const MeasuredRun& run);
 
@@ -107,13 +107,13 @@ class History {
   /// @param before  UTC as format_timestamp writes it; empty: all
   /// @throws        UsageError  for a damaged database
   [[nodiscard]] std::vector<StoredRun> runs(const std::string& fingerprint, const std::string& before = {}) const;
-  /// Every fingerprint, in the order of its first run.
+  /// Returns all fingerprints, in the order of their first runs.
   [[nodiscard]] std::vector<std::string> fingerprints() const;
   /// Fills in the cases of a run, in the order in which they were first added.
   void load_cases(StoredRun& run) const;
 
-  /// Returns the runs that a run is judged against: the last `max_runs` runs of a fingerprint that began before
-  /// `before`, and those older ones of `epoch` that a case is pinned to. Oldest first, with their cases.
+  /// Returns the runs with which a run is compared, oldest first and with their cases: the last `max_runs` runs of a
+  /// fingerprint that began before `before`, and older runs of `epoch` to which a case is pinned.
   /// @param epoch  as measured: the epochs of a machine that changed belong to it (machine_epoch)
   [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
                                           const std::string& before, std::size_t max_runs) const;
@@ -122,26 +122,26 @@ class History {
   /// @param but  the run to ignore
   [[nodiscard]] std::map<std::uint64_t, std::string> runs_with_samples(const std::vector<results::MeasuredCase>& cases,
                                                                        std::int64_t but) const;
-  /// Counts the judged runs of the fingerprint that were added before `run` and are dated later.
+  /// Counts the judged runs of the fingerprint that were added before `run` but have a later date.
   [[nodiscard]] std::int64_t later_runs(const std::string& fingerprint, const std::string& started,
                                         std::int64_t run) const;
   /// Returns the cases that a run of the machine is expected to have, sorted by key: the cases of baselines on it, and
   /// the cases that were `ok` in its last valid run before `run`. Ceilings are not among them.
   [[nodiscard]] std::vector<ExpectedCase> expected(const MeasuredRun& of, std::int64_t run) const;
-  /// No longer expects these cases, by key, of runs of the machine.
+  /// Removes cases, given by their keys, from the cases that runs of the machine are expected to have.
   void retire(const MeasuredRun& of, const std::set<std::string>& keys);
   /// Continues the series of a case under another name.
   /// @throws  UsageError  if no run has `from`, or if a run that has `to` also had `from`
   void rename(const CaseId& from, const CaseId& to);
 
-  /// Hands the text of a run's judgement to `read`.
+  /// Calls `read` with the text of a run's judgement.
   /// @return  false if the run was not judged
-  /// @throws  UsageError  naming the file, also for any std::runtime_error or JSON exception of `read`: the text is not
-  ///                      what this program writes
+  /// @throws  UsageError  naming the file; also if `read` throws a std::runtime_error or a JSON exception, since this
+  /// program did not write such a text
   bool read_judgement(std::int64_t run, const std::function<void(const std::string& text)>& read) const;
-  /// Records how a run was judged, in place of what was recorded before, and pins the cases of `accepted` (by key) to
-  /// it: it is their baseline, and their history starts with it. Cases without a baseline are pinned to the first
-  /// valid run of their fingerprint and epoch. In one transaction.
+  /// Records the judgement of a run, in one transaction, and replaces an earlier one. Pins the cases of `accepted` (by
+  /// key) to the run: it is their baseline, with which their series starts. Pins cases without a baseline to the first
+  /// valid run of their fingerprint and epoch.
   /// @throws  UsageError  as add
   void record(std::int64_t run, const GateVerdict& judgement, const std::set<std::string>& accepted);
 

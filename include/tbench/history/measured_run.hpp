@@ -33,7 +33,7 @@ struct MeasuredRun {
   std::vector<std::string> warnings;
   std::string planted;    // as compare::ComparisonSide
   results::RunFlags run;  // likewise
-  // Fields like those that compare::ComparisonSide has.
+  // The same fields as in compare::ComparisonSide.
   bool was_interrupted{};
   std::map<std::string, std::size_t> planned{};
   std::string way{};
@@ -54,23 +54,23 @@ void refuse_planted(const MeasuredRun& run);
 /// Returns the machine model that a run was measured on: runs of one model are expected to have the same cases.
 [[nodiscard]] std::string model_of(const Environment& environment);
 
-/// Returns the part of their fingerprints that machines of one pool share: everything but the specimen of the GPU and
-/// the processor.
+/// Returns the part of the fingerprint that all machines of a pool share: everything except the GPU's UUID and the
+/// processor.
 [[nodiscard]] std::string pool_of(Environment environment);
 
 /// The versions that a measurement depends on and the project does not control: driver, CUDA, cuBLAS, cuDNN, LibTorch.
 /// E.g. `driver 580.1, cuda_runtime 13.0`.
 [[nodiscard]] std::string epoch_of(const Environment& environment);
 
-/// The epoch of a machine that changed for good, while its software did not: `EPOCH, machine since STARTED`.
+/// Returns the epoch of a machine that changed permanently while its software did not: `EPOCH, machine since STARTED`.
 /// @param epoch    result of epoch_of
 /// @param started  the first run of the machine as it is now
 [[nodiscard]] std::string machine_epoch(const std::string& epoch, const std::string& started);
 
-/// Whether `epoch` is `measured`, or one of its machine epochs.
+/// Whether `epoch` is the epoch `measured` or a machine epoch that belongs to it.
 [[nodiscard]] bool is_of_epoch(const std::string& epoch, const std::string& measured);
 
-/// Reads the files of one run.
+/// Reads the results files of one run.
 /// @throws  UsageError     as read_side; for plain Google Benchmark JSON, a pipe, a file without a readable date, a
 ///                         file given twice, in whole or in part
 /// @throws  NotComparable  for files of another schema, or that do not belong to one run: another fingerprint, epoch or
