@@ -3,12 +3,12 @@
 
     check_layers.py SOURCE_DIR
 
-- Arrows: which layers' headers, and which libraries, a file may include.
-- A header in include/tbench/LAYER/ serves another layer, a program or a plug-in; every other header lies beside its source,
-  is spelled from src/, and is included by its own layer alone.
-- No folder of sources has more than 16 stems (files of one name count once, whatever their endings).
-- Inside a layer the folders' includes form no cycle. A public header counts as the folder of its source, the file of its name;
-  without one it stands for the headers that it includes.
+- Arrows: a file may include only the headers of certain layers, and only certain libraries.
+- A header in include/tbench/LAYER/ serves another layer, a program or a plug-in. Every other header lies next to its
+  source, is included by its path below src/, and is included only by its own layer.
+- No folder of sources has more than 16 stems (files with the same name count once, whatever their endings).
+- Inside a layer, the includes of its folders form no cycle. A public header counts for the folder of its source, which
+  is the source file with its name. A public header without a source stands for the headers that it includes.
 - Only the layer `process` starts processes.
 
 Prints every violation and exits 1, or exits 0. Run by ctest.
@@ -24,7 +24,7 @@ CUDA = ("cuda", "cublas", "nvml", "cupti")
 GBENCH = ("benchmark/",)
 JSON = ("nlohmann/",)
 SQLITE = ("sqlite3.h",)
-# What `tbench` is made of, from the bottom to the top; html stands above all of it.
+# The layers of `tbench`, from the bottom to the top. The layer html is above all of them.
 HOST = {"core", "stats", "process", "results", "render", "compare", "history", "gate", "studies", "profile"}
 LAYERS = {
     "core": (set(), TORCH + CUDA + GBENCH + JSON),
@@ -76,7 +76,7 @@ def sources_of(root: pathlib.Path):
 
 
 def includes_of(text: str):
-    """Line number, opening bracket or quote, and header of every include."""
+    """Returns the line number, the opening bracket or quote, and the header of every include."""
     for number, line in enumerate(text.splitlines(), 1):
         if match := INCLUDE.match(line):
             yield number, match[1], match[2]
@@ -103,7 +103,7 @@ def arrow_violations(sources):
 
 
 def public_header_violations(sources):
-    """Headers of include/tbench/ that nothing outside their layer includes, neither itself nor through another of them."""
+    """Returns the headers of include/tbench/ that no file outside their layer includes, directly or through others."""
     public = {str(path)[len("include/") :]: text for path, text in sources if path.parts[0] == "include"}
     needed = {header for path, text in sources for _, _, header in includes_of(text)
               if header in public and header.split("/")[1] != layer_of(path)}
@@ -127,7 +127,7 @@ def full_folders(sources):
 
 
 def folders_of_headers(sources):
-    """{header as it is included: folder}, of private headers, and of public ones that have a source of their name."""
+    """Returns {header as included: folder} for private headers and for public headers with a source of their name."""
     by_stem = collections.defaultdict(list)
     for path, text in sources:
         if path.suffix in (".cpp", ".cu"):
@@ -143,12 +143,12 @@ def folders_of_headers(sources):
 
 
 def folder_graph(sources):
-    """{layer: {folder: folders of the layer that its files include}}"""
+    """Returns {layer: {folder: folders of the layer that its files include}}."""
     folders = folders_of_headers(sources)
     texts = {str(path).removeprefix("include/"): text for path, text in sources if path.parts[0] == "include"}
 
     def included(layer, text, seen):
-        """The folders of the layer that `text` includes; a public header without a source stands for its own includes."""
+        """Returns the layer's folders that `text` includes. A public header without source counts as its includes."""
         for _, _, spelling in includes_of(text):
             header = spelling if spelling in folders or spelling in texts else f"{layer}/{spelling}"
             if layer_of_header(header) != layer or header in seen:
@@ -171,7 +171,7 @@ def layer_of_header(header):
 
 
 def reachable(edges, start):
-    """The folders that `start` includes, directly or through others."""
+    """Returns the folders that `start` includes, directly or through others."""
     found, pending = set(), [start]
     while pending:
         for other in edges.get(pending.pop(), ()):
@@ -182,7 +182,7 @@ def reachable(edges, start):
 
 
 def cyclic_folders(edges):
-    """The folders that include themselves through others."""
+    """Returns the folders that include themselves through others."""
     return {folder for folder in edges if folder in reachable(edges, folder)}
 
 

@@ -3,12 +3,14 @@
 
     compare_sass.py OLD.a NEW.a [--renames renames.tsv] [--arch sm_80 --arch sm_90a]
 
-Both files are objects or archives with machine code of CUDA. Functions pair by their demangled names; the names of both files
-go through the map, so that either may have old or new ones. Two functions are equal if all their instructions are, with their
-encodings, and their resources: registers, stack (where spilled registers go), static shared memory, local memory, constants.
+Both files are objects or archives with machine code of CUDA. Functions are paired by their demangled names. The map
+is applied to the names of both files, so that either may have old or new names. Two functions are equal if their
+instructions, the encodings of these, and their resources are equal. The resources are registers, stack (for spilled
+registers), static shared memory, local memory and constants.
 
-Prints each difference and exits with status 1, or prints how many functions are equal and exits with status 0. Status 2: a
-file that cannot be read, an architecture without functions, or no cuobjdump (the CUDA toolkit and PyTorch's Triton have one).
+Prints each difference and exits with status 1, or prints the number of equal functions and exits with status 0. Exits
+with status 2 if a file cannot be read, an architecture has no functions, or there is no cuobjdump (the CUDA toolkit and
+PyTorch's Triton have one).
 """
 import argparse
 import collections
@@ -35,7 +37,7 @@ class Unusable(Exception):
 
 
 def find_tool() -> str:
-    """Returns the path of cuobjdump: PATH's, the system toolkit's, or that of the Python environment's Triton."""
+    """Returns the path of cuobjdump, from PATH, the system's CUDA toolkit or the Triton of the Python environment."""
     environments = (pathlib.Path(sys.prefix), pathlib.Path(__file__).resolve().parents[1] / ".venv")
     in_wheels = (str(path) for environment in environments for path in environment.glob(IN_WHEELS))
     for candidate in (shutil.which("cuobjdump"), *TOOLS, *in_wheels):
@@ -54,7 +56,7 @@ def listing(tool: str, option: str, file: str):
 
 
 def demangled(symbols) -> dict[str, str]:
-    """Returns {symbol: C++ name}; a symbol that is not mangled is its own name."""
+    """Returns {symbol: C++ name}. The name of a symbol that is not mangled is the symbol itself."""
     symbols = sorted(symbols)
     if not symbols:
         return {}
@@ -76,7 +78,7 @@ class Function:
         self._lines.append(line.strip())
 
     def pack(self):
-        """Replaces the text by its compressed form: the kernels' listing has some hundred MB."""
+        """Replaces the text by its compressed form, since the listing of all kernels has some hundred MB."""
         if self._packed is None:
             self._packed = zlib.compress("\n".join(self._lines).encode(), 1)
             self._lines = []
@@ -87,7 +89,7 @@ class Function:
 
 
 def read_sass(lines) -> list[Function]:
-    """Reads what `cuobjdump -sass` prints: each function's lines that hold an instruction or its encoding."""
+    """Reads the output of `cuobjdump -sass`: the lines of each function that have an instruction or its encoding."""
     functions = []
     architecture = ""
     for line in lines:
@@ -103,7 +105,7 @@ def read_sass(lines) -> list[Function]:
 
 
 def read_resources(lines) -> dict[tuple[str, str], list[str]]:
-    """Reads what `cuobjdump -res-usage` prints: {(architecture, symbol): ["REG:36 STACK:0 ...", one per object]}."""
+    """Reads the output of `cuobjdump -res-usage`: {(architecture, symbol): ["REG:36 STACK:0 ...", one per object]}."""
     resources = collections.defaultdict(list)
     architecture = symbol = ""
     for line in lines:
@@ -118,7 +120,7 @@ def read_resources(lines) -> dict[tuple[str, str], list[str]]:
 
 
 def read_functions(tool: str, file: str, current_name) -> dict[tuple[str, str], list[Function]]:
-    """Returns {(architecture, current name): functions}: several where several objects hold the same template's instance."""
+    """Returns {(architecture, current name): functions}. An instance of a template may be in several objects."""
     functions = read_sass(listing(tool, "-sass", file))
     resources = read_resources(listing(tool, "-res-usage", file))
     names = demangled({function.symbol for function in functions})
@@ -156,12 +158,12 @@ def difference(old: Function, new: Function, current_name) -> str | None:
 
 
 def order(function: Function):
-    """Sorts functions of one name by what they are, not by their objects' places in an archive."""
+    """Sorts functions of one name by their contents, not by the places of their objects in an archive."""
     return function.resources, function.text()
 
 
 def differences(old, new, current_name, architectures):
-    """Yields a line for each function that only one of the files has, or that differs."""
+    """Yields a line for each function that only one file has, or that differs between the files."""
     for key in sorted({*old, *new}):
         architecture, name = key
         if architecture not in architectures:

@@ -29,7 +29,7 @@ COURSE_HEAD_DIMS = "16,32,64,128,256,512"
 
 
 class Attention(torch.nn.Module):
-    """q, k, v: [pairs, seq, head_dim]."""
+    """Attention by separate operations. q, k, v: [pairs, seq, head_dim]."""
 
     def __init__(self, head_dim, causal):
         super().__init__()
@@ -49,7 +49,7 @@ class Forward(Attention):
 
 
 class Training(Attention):
-    """The forward pass before a backward: output and probabilities."""
+    """The forward pass of a training step: returns the output and the probabilities."""
 
     def forward(self, q, k, v):
         p = self.probabilities(q, k)
@@ -82,7 +82,7 @@ def compile_part(part, head_dim, causal, precision, device, path):
     arguments = (rows, rows + 1, rows + 2, scores, rows + 3) if part == "backward" else (rows, rows + 1, rows + 2)
     shapes = tuple({0: pairs, 1: seq, 2: seq} if argument is scores else {0: pairs, 1: seq} for argument in arguments)
     module = PARTS[part](head_dim, causal).to(device).eval()
-    torch._inductor.config.compile_threads = 1  # the packages are what goes in parallel
+    torch._inductor.config.compile_threads = 1  # several packages are compiled in parallel
     with torch.no_grad():
         program = torch.export.export(module, arguments, dynamic_shapes=shapes, strict=False)
         with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +92,7 @@ def compile_part(part, head_dim, causal, precision, device, path):
 
 
 def squeeze(source, path):
-    """The package with its contents deflated: they are stored as they are otherwise, some megabytes each."""
+    """Compresses the contents of a package, which PyTorch stores uncompressed, with some megabytes each."""
     partial = path.with_suffix(".partial")
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():

@@ -40,13 +40,13 @@ from time_pytorch_model import SIZES, VOCAB_SIZE
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 PASSES = ("forward", "training")
-EPSILON = 1e-5  # of the norms
+EPSILON = 1e-5  # epsilon of the norms
 ROWS_OF_QKV = 3
 
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """What a package is made for."""
+    """The model and the shapes for which a package is made."""
     name: str
     d_model: int
     d_ff: int
@@ -58,7 +58,7 @@ class Model:
     device: str
 
     def weight_shapes(self):
-        """In the order of the suite's parameters: see src/model/layers/parameters.hpp."""
+        """Returns the shapes in the order of the suite's parameters (src/model/layers/parameters.hpp)."""
         d, f = self.d_model, self.d_ff
         block = [(d,), (ROWS_OF_QKV * d, d), (d, d), (f, d), (d, f), (f, d), (d,)]
         return [(VOCAB_SIZE, d), *(block * self.num_layers), (d,), (VOCAB_SIZE, d)]
@@ -68,7 +68,7 @@ class Model:
                          f"_{self.precision}.pt2")
 
     def metadata(self, part):
-        """What the program holds against its case, as one line: see src/model/compiled/packages.cpp."""
+        """Returns the line that the program compares with its case (src/model/compiled/packages.cpp)."""
         gpu = "cpu" if self.device == "cpu" else torch.cuda.get_device_name()
         return (f"{part} of d_model {self.d_model}, d_ff {self.d_ff}, num_layers {self.num_layers}, num_heads "
                 f"{self.num_heads}, vocab_size {VOCAB_SIZE}, ctx {self.context}, batch {self.batch}, {self.precision}, on "
@@ -76,13 +76,13 @@ class Model:
 
 
 def rope(x, cos, sin):
-    """Turns the pairs (2i, 2i + 1). x: [batch, context, heads, head_dim]; cos, sin: [context, 1, head_dim / 2]."""
+    """Rotates the pairs (2i, 2i + 1). x: [batch, context, heads, head_dim]; cos, sin: [context, 1, head_dim / 2]."""
     even, odd = x.float().unflatten(-1, (-1, 2)).unbind(-1)
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2).to(x.dtype)
 
 
 def model_logits(model, weights, tokens, cos, sin):
-    """[batch, context, VOCAB_SIZE], in the precision's dtype. The residual stream is float32, as under autocast."""
+    """Returns [batch, context, VOCAB_SIZE] in the precision's dtype. The residual stream is float32, as in autocast."""
     dtype, shape = DTYPES[model.precision], (model.batch, model.context, model.d_model)
     embeddings, *weights, ln_final, lm_head = weights
     per_block = len(weights) // model.num_layers
@@ -109,8 +109,8 @@ def model_logits(model, weights, tokens, cos, sin):
 
 
 def traced(model, training):
-    """A graph whose inputs are the weights, the tokens [batch, context], the targets alike (training alone), and cos and
-    sin; its outputs are the logits, or the loss and the logits."""
+    """Returns the graph of a step. Its inputs are the weights, the tokens [batch, context], the targets with the same
+    shape (only for training), and cos and sin. Its outputs are the logits, or the loss and the logits."""
     count = len(model.weight_shapes())
 
     def step(*arguments):
@@ -121,7 +121,7 @@ def traced(model, training):
         loss = functional.cross_entropy(logits.flatten(0, 1).float(), arguments[count + 1].flatten())
         return loss, logits.detach()
 
-    # By hand: symbolic tracing makes one input of any number of arguments.
+    # Made by hand, since symbolic tracing makes a single input of *arguments.
     graph = torch.fx.Graph()
     tracer = torch.fx.proxy.GraphAppendingTracer(graph)
     inputs = [torch.fx.Proxy(graph.placeholder(f"a{i}"), tracer) for i in range(count + (4 if training else 3))]
@@ -137,7 +137,7 @@ def example_inputs(model, training):
 
 
 def attention_backend(model):
-    """That of impl:sdpa, whatever PyTorch would choose."""
+    """Returns a context that selects the backend of impl:sdpa, whatever PyTorch would choose."""
     if model.device == "cpu":
         return sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH])
     return sdpa_kernel(SDPBackend.EFFICIENT_ATTENTION if model.precision == "fp32" else SDPBackend.FLASH_ATTENTION)
@@ -151,7 +151,7 @@ def spec(tensor):
 
 
 def packed(graph):
-    """For another process: the operations alone, without what tracing noted of each."""
+    """Pickles a graph for another process: only its operations, without the metadata from tracing."""
     copy = torch.fx.Graph()
     copy.output(copy.graph_copy(graph.graph, {}))
     for node in copy.nodes:
@@ -167,7 +167,7 @@ def forward_graph(model):
 
 
 def training_graphs(model):
-    """The graphs that torch.compile hands to its code generator, forward and backward, taken from it at that point."""
+    """Returns the forward and backward graphs that torch.compile passes to its code generator."""
     graphs = {}
 
     def take(graph, inputs, **options):
@@ -186,8 +186,9 @@ def training_graphs(model):
 
 
 def divided(model, graphs):
-    """Forward returns the loss, the logits and what backward needs and forward computes; the metadata of backward says
-    where each of its inputs is from: input i or output o of forward, or the loss's gradient."""
+    """Connects the two graphs of a step. Forward returns the loss, the logits and the values that it computes for
+    backward. The metadata of backward names the source of each of its inputs: input i or output o of forward, or the
+    gradient of the loss."""
     (forward, forward_inputs), (backward, backward_inputs) = graphs["training"], graphs["backward"]
     placeholders = list(forward.graph.find_nodes(op="placeholder"))
     results = forward.graph.output_node()
@@ -215,16 +216,16 @@ def divided(model, graphs):
 
 
 def compile_graph(model, part, graph, path):
-    """Compiles what forward_graph() or training_graphs() made."""
+    """Compiles a graph from forward_graph() or training_graphs() into a package."""
     code, specs, metadata = graph
-    torch._inductor.config.compile_threads = 1  # the packages are what goes in parallel
+    torch._inductor.config.compile_threads = 1  # several packages are compiled in parallel
     metadata = {"tbench_package": model.metadata(part), **{f"tbench_{key}": value for key, value in metadata.items()}}
     with attention_backend(model), torch.no_grad(), tempfile.TemporaryDirectory() as folder:
-        with FakeTensorMode(allow_non_fake_inputs=True):  # a graph has its constants as they are
+        with FakeTensorMode(allow_non_fake_inputs=True):  # the constants of a graph are real tensors
             inputs = tuple(torch.empty_strided(s.shape, s.stride, dtype=s.dtype, device=s.device) for s in specs)
         files = torch._inductor.aot_compile(pickle.loads(code), inputs, options={
             "aot_inductor.package": True, "aot_inductor.metadata": metadata,
-            "cpp.threads": 1})  # of a CPU, where the suite computes in one thread
+            "cpp.threads": 1})  # for the CPU, on which the suite computes in one thread
         made = pathlib.Path(folder) / "model.pt2"
         package_aoti(str(made), files)
         squeeze(made, path)
@@ -235,7 +236,7 @@ def trace(model, name):
 
 
 def in_worker(function, *arguments):
-    """Errors of PyTorch's compiler hold what cannot be sent to another process: their text can."""
+    """Calls a function in a worker. Raises the text of an error, since PyTorch's errors cannot be sent to a process."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -245,7 +246,7 @@ def in_worker(function, *arguments):
 
 
 def own_size(text):
-    """NAME:d_model,d_ff,num_layers,num_heads, as --tb_size has it."""
+    """Parses NAME:d_model,d_ff,num_layers,num_heads, as --tb_size takes it."""
     name, _, extents = text.partition(":")
     try:
         values = tuple(numbers(extents))
@@ -316,7 +317,7 @@ class Progress:
 
 
 def make(arguments, missing):
-    """Traces each pass and compiles its graphs, as soon as they are there. missing: {(model, pass): its parts' paths}."""
+    """Traces each pass, and compiles its graphs as soon as they are traced. missing: {(model, pass): {part: path}}."""
     progress = Progress(sum(len(paths) for paths in missing.values()))
     # Fresh processes: a CUDA context does not survive a fork.
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn")) as pool:

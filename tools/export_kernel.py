@@ -33,19 +33,19 @@ from torch.export import Dim
 from compile_attention import device_name, squeeze
 from kernel_operations import EXTENTS, LARGEST, OPS, Extents, Refused
 
-FORMAT = 1  # of the metadata: see src/model/plugins/package.cpp
+FORMAT = 1  # version of the metadata; see src/model/plugins/package.cpp
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 LONGEST_NAME = 32
 
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """One of a package's: what the suite knows it by, the function, the tensors that it is given and gives."""
+    """A graph of a package: its key in the suite, its function, and the tensors that it takes and returns."""
     key: str  # "forward/fp32", "training/bf16/causal1": see src/model/plugins/package.hpp
     function: object
     inputs: tuple
-    results: tuple  # of which there may be more
-    keep: int  # how many of what the function returns; None: all
+    results: tuple  # the function may return more
+    keep: int  # number of returned values that are kept; None: all
     flags: tuple
     precision: str
 
@@ -62,7 +62,7 @@ class Traced(torch.nn.Module):
 
 
 def arguments_of(function):
-    """The names of the positional arguments; None where Python does not tell, or takes any."""
+    """Returns the names of the positional arguments, or None if they are unknown or any number is taken."""
     try:
         arguments = inspect.signature(function.forward if isinstance(function, torch.nn.Module) else function).parameters.values()
     except (TypeError, ValueError):
@@ -73,7 +73,7 @@ def arguments_of(function):
 
 
 def check_arguments(op_name, function):
-    """Refuses a function that the operation's tensors and flags do not fit. Returns the flags that it takes."""
+    """Refuses a function that does not take the operation's tensors and flags. Returns the flags that it takes."""
     op, names = OPS[op_name], arguments_of(function)
     if names is None or len(names) == len(op.inputs) + len(op.flags):
         return op.flags
@@ -86,7 +86,7 @@ def check_arguments(op_name, function):
 
 
 def without_flags(function, count):
-    """The function for a caller that passes `count` flags more."""
+    """Returns the function for a caller that passes `count` more flags, which are ignored."""
     return lambda *inputs: function(*inputs[:-count])
 
 
@@ -99,7 +99,7 @@ def example_tensor(described, extents, precision, device):
 
 
 def graphs_of(op, function, backward, precision, flags):
-    """The graphs of one precision; all results of `training` but those of the operation are known only once traced."""
+    """Returns the graphs of one precision. Tracing finds the further results of `training`, after the operation's."""
     suffix = "".join(f"/{name}{int(value)}" for name, value in flags.items())
     common = {"inputs": op.inputs, "results": op.results, "flags": tuple(flags.values()), "precision": precision}
     graphs = [Graph(key=f"forward/{precision}{suffix}", function=function, keep=len(op.results), **common)]
@@ -111,7 +111,7 @@ def graphs_of(op, function, backward, precision, flags):
 
 
 def check_results(graph, returned, extents):
-    """Holds what the function returns, as traced, against the operation's results."""
+    """Compares the values that the traced function returns with the operation's results."""
     if len(returned) < len(graph.results):
         raise Refused(f"the function returns {len(returned)} tensors, not {len(graph.results)}")
     for index, tensor in enumerate(returned):
@@ -130,8 +130,8 @@ def check_results(graph, returned, extents):
 
 
 def check_is_pure(program):
-    """A launch reads its operands alone, and leaves them as they are."""
-    signature = program.run_decompositions({}).graph_signature  # which notes what is changed in place
+    """Refuses a function that changes its arguments or keeps values between launches."""
+    signature = program.run_decompositions({}).graph_signature  # the signature has the inputs that are changed in place
     for name in signature.user_inputs_to_mutate.values():
         raise Refused(f"the function changes its argument {name.removeprefix('inputs_')} in place: clone it")
     for name in signature.buffers_to_mutate.values():
@@ -139,7 +139,7 @@ def check_is_pure(program):
 
 
 def trace(graph, inputs, dimensions, extents):
-    """The exported program, and what it returns as fake tensors."""
+    """Returns the exported program, and the values that it returns as fake tensors."""
     torch.backends.cuda.matmul.allow_tf32 = graph.precision == "tf32"
     try:
         with torch.no_grad():
@@ -154,7 +154,7 @@ def trace(graph, inputs, dimensions, extents):
 
 
 def untraceable(graph, error):
-    """One line of what PyTorch says in many."""
+    """Returns one line that sums up PyTorch's error."""
     text = str(error)
     extent = re.search(r"Constraints violated \((?:\d+\*)*_(\w+)\)", text)
     if extent and extent[1] in EXTENTS:
@@ -165,7 +165,7 @@ def untraceable(graph, error):
 
 
 def kept_dimensions(returned, program, op, extents):
-    """Of what a training graph has returned, the extents as torch.export takes them in the backward graph."""
+    """Returns the extents of a training graph's results, in the form that torch.export takes for the backward graph."""
     placeholders = [node.meta["val"] for node in program.graph.find_nodes(op="placeholder")][-len(op.inputs):]
     known = {str(size): extents.dimension(word) for tensor, (_, words) in zip(placeholders, op.inputs)
              for size, word in zip(tensor.shape, words)}
@@ -185,7 +185,7 @@ def like(tensor, device):
 
 
 def traced_graphs(op, graphs, extents, device):
-    """{key: exported program} of one precision."""
+    """Returns {key: exported program} for one precision."""
     programs = {}
 
     def dimensions(described):
@@ -206,7 +206,7 @@ def traced_graphs(op, graphs, extents, device):
                 kept_extents = kept_dimensions(returned, program, op, extents)
                 kept = [like(tensor, device) for tensor in returned]
                 if len(returned) == len(op.results):
-                    continue  # `forward` will do
+                    continue  # the graph `forward` is sufficient
             programs[graph.key] = program
         except Refused as error:
             raise Refused(f"{graph.key}: {error}") from error.__cause__
@@ -214,7 +214,7 @@ def traced_graphs(op, graphs, extents, device):
 
 
 def machine(device):
-    """As machine_in_full() of src/model/plugins/package.cpp has it."""
+    """Returns the same text as machine_in_full() of src/model/plugins/package.cpp."""
     return f"cpu {torch.backends.cpu.get_cpu_capability()}" if device == "cpu" else device_name(device)
 
 
@@ -225,14 +225,14 @@ def metadata(name, op_name, keys, extents, device):
 
 
 def model_name(index):
-    """Of a graph in its package. None may be the beginning of another: the loader takes the first that fits."""
+    """Returns a graph's name in its package. The loader takes the first match, so no name may begin another one."""
     return f"graph{index:02}"
 
 
 def package(programs, facts, path):
     """Compiles the programs into one file."""
     options = {"aot_inductor.package": True, "aot_inductor.metadata": facts,
-               "cpp.threads": 1}  # of a CPU, where the suite computes in one thread
+               "cpp.threads": 1}  # for the CPU, on which the suite computes in one thread
     files = {}
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         for index, (key, program) in enumerate(programs.items()):

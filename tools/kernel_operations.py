@@ -1,5 +1,5 @@
-"""The operations that export_kernel.py makes packages for: the tensors that a function of one takes and returns, their
-extents, and how torch.export is told which of them may vary. Not here: tracing and compiling.
+"""The operations for which export_kernel.py makes packages: the tensors that a function takes and returns, their
+extents, and the description of variable extents for torch.export. export_kernel.py traces and compiles.
 """
 import dataclasses
 
@@ -9,16 +9,16 @@ from torch.export import Dim
 from time_pytorch_model import VOCAB_SIZE
 
 OF_THE_PRECISION = None
-LARGEST = 1 << 20  # of an extent that is not fixed
+LARGEST = 1 << 20  # maximum of an extent that is not fixed
 
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    example: int  # what is traced with, and what inductor takes as typical
+    example: int  # value for tracing, which inductor takes as typical
     step: int = 1
 
     def least(self):
-        """PyTorch compiles other code for 1, and step times an unknown number is at least twice the step."""
+        """Returns the minimum. PyTorch compiles different code for 1, so an extent is at least twice its step."""
         return 2 * self.step
 
 
@@ -29,7 +29,7 @@ ALWAYS_FIXED = {"vocab_size": VOCAB_SIZE}
 
 
 def tensors(*descriptions):
-    """'float32 2 tokens d_ff': the dtype if it is not the precision's, and the extents; '2*d_ff' is one of them."""
+    """Parses 'float32 2 tokens d_ff': a dtype, unless it is the precision's, and extents; '2*d_ff' is one extent."""
     result = []
     for description in descriptions:
         words = description.split()
@@ -44,10 +44,10 @@ def tensors(*descriptions):
 class Op:
     inputs: tuple
     results: tuple
-    gradients: tuple = ()  # results of backward; none: it has no backward
-    part: str = None  # of the suite; None: Kernel/op:NAME
+    gradients: tuple = ()  # results of backward; empty if there is no backward
+    part: str = None  # part of the suite; None stands for Kernel/op:NAME
     precisions: tuple = ("fp32", "bf16", "fp16")
-    flags: tuple = ()  # Python arguments behind the tensors
+    flags: tuple = ()  # Python arguments after the tensors
 
 
 ROWS, HIDDEN, SCORES = "tokens d_model", "tokens d_ff", "batch heads context context"
@@ -74,11 +74,11 @@ OPS = {
 
 
 class Refused(Exception):
-    """What the user asked for cannot be made: the message is for them."""
+    """The requested package cannot be made. The message is for the user."""
 
 
 class Extents:
-    """Those of an operation: fixed, or unknown to the compiler."""
+    """The extents of an operation: fixed, or unknown to the compiler."""
 
     def __init__(self, op, fixed):
         words = {word for _, extents in (*op.inputs, *op.results) for word in extents}
@@ -96,7 +96,7 @@ class Extents:
         return factor if name is None else factor * self.fixed.get(name, EXTENTS[name].example)
 
     def dimension(self, word):
-        """As torch.export takes it."""
+        """Returns an extent in the form that torch.export takes."""
         factor, name = split(word)
         if name not in self.roots:
             return Dim.STATIC
@@ -112,7 +112,7 @@ class Extents:
 
 
 def split(word):
-    """'2*d_ff' as (2, 'd_ff'), 'd_ff' as (1, 'd_ff'), '3' as (3, None)."""
+    """Splits an extent: '2*d_ff' into (2, 'd_ff'), 'd_ff' into (1, 'd_ff'), '3' into (3, None)."""
     if word.isdigit():
         return int(word), None
     factor, _, name = word.rpartition("*")

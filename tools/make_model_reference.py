@@ -32,7 +32,7 @@ class Attention(nn.Module):
             self.add_module(f"{name}_proj", nn.Linear(d_model, d_model, bias=False))
 
     def rotate(self, x):
-        """Turns the pairs (2i, 2i + 1) by complex multiplication in at least float32."""
+        """Rotates the pairs (2i, 2i + 1) by complex multiplication in at least float32."""
         wide = x if x.dtype == torch.float64 else x.float()
         angles = torch.arange(x.shape[-2], dtype=torch.float64)[:, None] * THETA ** (
             -torch.arange(0, x.shape[-1], 2, dtype=torch.float64) / x.shape[-1])
@@ -88,7 +88,7 @@ class Transformer(nn.Module):
 
 
 def initial_state():
-    """Weights that are no symmetric special case: the norms are not ones, the scores not small."""
+    """Returns weights that are no special case: the norms' weights are not 1, and the scores are not small."""
     torch.manual_seed(SEED)
     state = {}
     for name, value in Transformer(**CONFIG).state_dict().items():

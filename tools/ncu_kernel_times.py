@@ -21,7 +21,7 @@ MICROSECONDS = {"ns": 1e-3, "nsecond": 1e-3, "us": 1.0, "usecond": 1.0, "ms": 1e
 
 
 def kernel_times(text: str) -> list[dict]:
-    """A dict a symbol: its launches and all their microseconds. What the program printed stands around ncu's lines."""
+    """Returns one dict per symbol: its launches and their total microseconds. Skips lines that the program printed."""
     lines = [line for line in text.splitlines() if line.startswith('"')]
     launches = collections.defaultdict(list)
     for row in csv.DictReader(lines):

@@ -1,8 +1,8 @@
 """Reads the map of names, tools/renames.tsv, and applies it to C++ names.
 
 Every row has four columns, separated by tabs: the kind, the old name, the new name, and the scope. The scope is the C++
-namespace below `tbench` that declares the name; it is empty for files and namespaces, and for what namespace `tbench`
-itself declares. Short names need it: `ForwardTile` is one type in `kernels` and another one in `kernels::sm90`.
+namespace below `tbench` that declares the name. It is empty for files, for namespaces, and for names that the namespace
+`tbench` itself declares. Short names need a scope: `ForwardTile` is one type in `kernels`, another in `kernels::sm90`.
 """
 import pathlib
 import re
@@ -20,10 +20,10 @@ class RenamesError(Exception):
 class Rename(NamedTuple):
     """One row.
 
-    kind   one of KINDS. A `file` moves; the content of a `divided` one goes to the new files of all its rows.
+    kind   one of KINDS. A `file` moves. The content of a `divided` file goes to the new files of all its rows.
     old    a path below the repository, or a C++ name: values and fields as `Type::name`, with the old name of the type.
-    new    a path, or the C++ name alone, behind `sm80::` if it moves to that namespace below the scope; a namespace with
-           its enclosing ones.
+    new    a path, or the C++ name without its scope, with `sm80::` in front if it moves to that namespace below the
+           scope. The name of a namespace includes the namespaces around it.
     scope  the namespace that declares the old name, without `tbench::`.
     """
     kind: str
@@ -37,7 +37,7 @@ class Rename(NamedTuple):
 
     @property
     def qualified_new(self) -> str:
-        """The new name in the old namespace; renamed namespaces are rows of their own."""
+        """Returns the new name in the old namespace. Renamed namespaces have their own rows."""
         enclosing = self.old.rpartition("::")[0] if self.kind in ("value", "field") else ""
         return "::".join(part for part in (ROOT_NAMESPACE, self.scope, enclosing, self.new) if part)
 
@@ -79,7 +79,7 @@ class NameMap:
         self._namespaces = sorted(((row.qualified_old, row.qualified_new) for row in namespaces), key=lambda pair: -len(pair[0]))
 
     def __call__(self, demangled: str) -> str:
-        """Returns `demangled` with every name of the map replaced; names outside of `tbench` stay as they are."""
+        """Returns `demangled` with every name of the map replaced. Names outside `tbench` do not change."""
         return QUALIFIED.sub(lambda match: self._current(match[0]), demangled)
 
     def _current(self, name: str) -> str:

@@ -19,14 +19,14 @@ import time
 
 import torch
 
-SPIN_CYCLES = 100_000  # some 50 us, longer than it takes to enqueue an operation
+SPIN_CYCLES = 100_000  # about 50 us, longer than the time to enqueue an operation
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
           "fp8_e4m3": torch.float8_e4m3fn}
 MEBI = 1 << 20
 
 
 class Gpu:
-    """Sizes are default_ceiling_sizes()'s, src/model/operations/ceiling/ceiling_case.cpp."""
+    """Work on a GPU, with the sizes of default_ceiling_sizes() in src/model/operations/ceiling/ceiling_case.cpp."""
     device, transfer_bytes, product_nk = "cuda", 64 * MEBI, 8192
 
     def __init__(self):
@@ -123,7 +123,7 @@ def stream(machine, what):
     if what == "read":
         return x.sum, machine.stream_bytes
     if what == "write":
-        return lambda: x.fill_(1.5), machine.stream_bytes  # the only write without a read that PyTorch has
+        return lambda: x.fill_(1.5), machine.stream_bytes  # the only operation of PyTorch that writes without reading
     y = torch.empty_like(x)
     return lambda: y.copy_(x), 2 * machine.stream_bytes
 
@@ -162,7 +162,7 @@ def dispatch(machine, _what):
     return launch, count
 
 
-# What PyTorch has no counterpart of: l2_read, launch, event.
+# PyTorch has no counterpart of l2_read, launch and event.
 MAKERS = {"copy": stream, "read": stream, "write": stream, "gemm_fp32": product, "gemm_tf32": product,
           "gemm_bf16": product, "gemm_fp16": product, "gemm_fp8_e4m3": product, "dispatch": dispatch,
           "h2d_pinned": transfer, "h2d_pageable": transfer, "d2h_pinned": transfer, "d2h_pageable": transfer}
@@ -176,7 +176,7 @@ def regimes(what):
 
 
 def rates_of(path):
-    """Of each timed Ceiling case of a results file: bytes, FLOP or operations a second, the median of its processes."""
+    """Returns each timed Ceiling case's median rate over its processes, in bytes, FLOP or operations per second."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         entries = json.load(file)["benchmarks"]
     rates = {}

@@ -27,7 +27,7 @@ MIN_SAMPLES, MIN_SECONDS, CHUNK_SECONDS = 20, 0.5, 0.25
 
 
 class RankGpu(Gpu):
-    def __init__(self):  # the sizes of the ceilings are not needed, nor is what is flushed
+    def __init__(self):  # neither the sizes of the ceilings nor the buffer for flushing are needed
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
 
 
@@ -39,7 +39,7 @@ def send_to_next(output, data):
 
 
 def operation(op, size, dtype, device):
-    """What a Collective case of that op enqueues; of the larger of input and output a rank has `size` bytes."""
+    """Returns the operation of a Collective case. The larger of a rank's input and output has `size` bytes."""
     ranks = dist.get_world_size()
     part = size // dtype.itemsize // ranks
     data = torch.randn(part * ranks, device=device).to(dtype)
@@ -56,14 +56,14 @@ OPS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", 
 
 
 def agreed(value):
-    """Rank 0's."""
+    """Returns the value of rank 0."""
     box = [value]
     dist.broadcast_object_list(box, 0)
     return box[0]
 
 
 def of_slowest(taken):
-    """The times of the rank for which they took longest."""
+    """Returns the times of the slowest rank."""
     ranks = [None] * dist.get_world_size()
     dist.all_gather_object(ranks, taken)
     return max(ranks, key=sum)
@@ -81,7 +81,7 @@ def median_seconds(machine, launch):
 
 
 def times_of(path):
-    """Median seconds of each timed Collective case of a results file."""
+    """Returns the median seconds of each timed Collective case of a results file."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         entries = json.load(file)["benchmarks"]
     return {entry["name"]: entry["median_ms"] / 1e3 for entry in entries
@@ -108,7 +108,7 @@ def parse_arguments():
 
 
 def compare(arguments, results):
-    """Prints the table. @return the names of cases that reach too little"""
+    """Prints the table. Returns the names of the cases that reach too little."""
     ours = times_of(arguments.results) if arguments.results else {}
     short = []
     print(f"{'case':70}  {'median ms':>10}  {'ours':>10}  {'ratio':>6}")

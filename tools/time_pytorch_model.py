@@ -18,7 +18,7 @@ import time
 import torch
 from torch import nn
 
-SIZES = {  # d_model, d_ff, num_layers, num_heads: as src/core/model_size.cpp
+SIZES = {  # d_model, d_ff, num_layers, num_heads; the same as in src/core/model_size.cpp
     "tiny": (64, 256, 2, 4),
     "small": (768, 3072, 12, 12),
     "medium": (1024, 4096, 24, 16),
@@ -166,8 +166,8 @@ class Transformer(nn.Module):
 
 
 def make_step(size, context, batch, pass_name, precision, device, fused_adamw):
-    """A function that enqueues one step. fp16 trains with the fused AdamW, as the C++ model does: only that one can skip
-    a step without waiting for the device."""
+    """Returns a function that enqueues one step. fp16 trains with the fused AdamW, as the C++ model does, since only
+    this optimizer can skip a step without waiting for the device."""
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     torch.manual_seed(0)
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(precision)

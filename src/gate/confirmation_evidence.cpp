@@ -23,7 +23,7 @@ void collect(const std::vector<compare::ComparisonSide>& runs, const std::string
   }
 }
 
-/// Reads a measure of a step from a process; returns nothing where the process does not know it.
+/// Returns a measure of a step from a process, or nullopt if the process does not have it.
 using Measure = std::optional<double> (*)(const results::Replicate&);
 
 std::optional<double> time_of(const results::Replicate& r) {
@@ -36,7 +36,7 @@ std::optional<double> device_time_of(const results::Replicate& r) {
   return r.device_time ? std::optional{r.device_time->value} : std::nullopt;
 }
 
-/// The mean of the measure's logarithm over the processes that are `ok`.
+/// Returns the mean of the measure's logarithm over the processes that are `ok`.
 std::optional<double> mean_of(const Processes& processes, Measure measure) {
   std::vector<double> values;
   for (const results::Replicate* r : processes) {

@@ -43,7 +43,7 @@ std::vector<CaseVerdict> cases_of(const RunsByCase& runs, const history::Measure
   return cases;
 }
 
-/// Since the candidate, unless an earlier run was bad already.
+/// Makes the candidate the first bad run, unless an earlier run was bad already.
 void complete_since(CaseReport& c, const history::MeasuredRun& candidate) {
   if (!c.found_by.empty() && !c.first_bad) c.first_bad = {candidate.started, candidate.environment.commit};
 }
@@ -61,7 +61,8 @@ void confirm(std::vector<CaseVerdict>& cases, const GateOptions& options) {
   std::vector<CaseVerdict*> sudden;
   std::vector<CaseVerdict*> split;
   for (CaseVerdict& c : cases) {
-    // Without a build to run against, a case that crept is told as that: the runs before say more than the last one.
+    // Without a kept build, a case that clearly creeps is reported as a creep: many runs are better evidence than the
+    // last one.
     const bool is_sudden = c.is_suspect && (options.confirm_last_good || !c.creeps_clearly);
     if (is_sudden) (c.is_split ? split : sudden).push_back(&c);
   }
@@ -80,15 +81,15 @@ void confirm(std::vector<CaseVerdict>& cases, const GateOptions& options) {
   confirm_creeps(std::move(slow), options.confirm_pinned, options.max_suspects);
 }
 
-/// Most of the processes say that the host's time limits the case.
+/// Returns whether the host limits the case in most processes.
 bool is_host_bound(const results::MeasuredCase& c) {
   const auto bound =
       std::ranges::count_if(c.replicates, [](const results::Replicate& r) { return r.host_bound.value_or(false); });
   return 2 * static_cast<std::size_t>(bound) > c.replicates.size();
 }
 
-/// A host that is not as it was makes the cases invalid that it limits, and no others. A case that is HOST is known
-/// better: the GPU did not change.
+/// Drops the cases that the host limits if the host changed; other cases stay valid. A case that is HOST keeps its
+/// outcome, since its GPU time did not change.
 void drop_host_bound(std::vector<CaseVerdict>& cases) {
   for (CaseVerdict& c : cases) {
     if (!c.value || c.result.outcome == Outcome::kHost || !is_host_bound(*c.measured)) continue;
@@ -99,7 +100,7 @@ void drop_host_bound(std::vector<CaseVerdict>& cases) {
   }
 }
 
-/// Marks the cases that some earlier run had a valid value of.
+/// Marks the cases for which some earlier run had a valid value.
 void mark_expected(std::vector<CaseVerdict>& cases, const std::optional<NightFacts>& night) {
   std::set<std::string> expected;
   if (night) {
@@ -154,7 +155,7 @@ void judge_machine(GateReport& report, const std::vector<history::PastRun>& past
   report.epoch = history::machine_epoch(candidate.epoch, candidate.started);
 }
 
-/// Tells the usual number of processes where the candidate has another one.
+/// Returns a note with the usual number of processes if the candidate has another number.
 std::optional<std::string> processes_note(const std::vector<history::PastRun>& past, std::size_t processes) {
   std::map<std::size_t, std::size_t> runs;
   for (const history::PastRun& run : past) {
@@ -181,7 +182,7 @@ std::optional<std::string> cpu_limits_note(const std::vector<history::PastRun>& 
                      text_of(*now.cpu_limits), text_of(*then));
 }
 
-/// Evaluates the evidence that the run gives of itself, before any of its cases is looked at.
+/// Evaluates the evidence about the run as a whole, before any of its cases.
 void judge_evidence(GateReport& report, const std::vector<history::PastRun>& past,
                     const history::MeasuredRun& candidate, const GateOptions& options, bool has_null_control) {
   if (!has_ceilings(candidate.cases)) {
@@ -196,7 +197,7 @@ void judge_evidence(GateReport& report, const std::vector<history::PastRun>& pas
   if (auto note = cpu_limits_note(past, candidate.environment)) report.warnings.push_back(*std::move(note));
 }
 
-/// Asks for the kept build's run where the machine has too few runs to judge by since one of its facts changed.
+/// Requires a run of the kept build if the machine has too few runs since one of its facts changed.
 void note_young_epoch(GateReport& report, const std::vector<history::PastRun>& past,
                       const history::MeasuredRun& candidate, const GateOptions& options) {
   if (!options.night || !is_judged(report)) return;

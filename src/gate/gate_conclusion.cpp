@@ -1,4 +1,4 @@
-// Concludes a gate's report in words: rules over it.
+// Draws a conclusion from a gate's report, by rules.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Outcomes that call for a look, the most telling first.
+/// Outcomes that need a review, the most important first.
 constexpr std::array kUncertain{Outcome::kUnconfirmed, Outcome::kCreep, Outcome::kHost, Outcome::kClock,
                                 Outcome::kNotJudged};
-constexpr std::size_t kMaxTold = 3;  // cases of an outcome; the JSON has them all
+constexpr std::size_t kMaxTold = 3;  // maximum number of cases per outcome; the JSON has them all
 
 constexpr const char* kProgram = "transformer_bench";
 
@@ -82,7 +82,7 @@ void add_machine(Texts& why, const GateReport& report) {
   for (const CeilingCheck& check : report.machine_change->ceilings) why.push_back(ceiling_line(check));
 }
 
-/// Cases of which a count says enough.
+/// Returns whether the conclusion mentions a case; for the others, a count is enough.
 bool is_told(const GateReport& report, const CaseReport& c) {
   if (c.outcome == Outcome::kNotJudged) return is_judged(report) && c.is_expected;
   return c.outcome != Outcome::kNew && c.outcome != Outcome::kSame;
@@ -118,7 +118,7 @@ std::string series_command(const GateInput& input, const Texts& names) {
   return results::command_line(words);
 }
 
-/// Judges the run again with the build in `folder`.
+/// Returns the command that judges the run again with the build in `folder`.
 std::string confirm_command(const GateInput& input, const char* flag, const char* folder) {
   const auto program = [&](const char* build) {
     return fmt::format("{}/{}{}", build, kProgram, results::flags_for({.of_all = input.run.of_all, .filter = {}}, {}));
@@ -162,8 +162,8 @@ std::string after_uncertain(const GateReport& report, const GateInput& input, Ou
   return results::isolate_command(kProgram, input.run, names_of(cases));
 }
 
-/// Returns the failed cases, each alone; otherwise the series of the case that is slower by most, or nullopt for any
-/// other report.
+/// Returns the command that runs the failed cases, each in its own process. Without failures, it returns the command
+/// that shows the series of the case with the largest slowdown, or nullopt if no case is slower.
 std::optional<std::string> after_failures(const GateReport& report, const GateInput& input) {
   std::vector<const CaseReport*> failed;
   std::vector<const CaseReport*> slower;

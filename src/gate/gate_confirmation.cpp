@@ -47,7 +47,8 @@ std::string described(const results::Replicate& replicate) {
   return fmt::format("{}{}{}", to_string(replicate.status), replicate.reason.empty() ? "" : ": ", replicate.reason);
 }
 
-/// The outcome where a process of the new build failed, tonight or when it was run again; otherwise absent.
+/// Returns the outcome if a process of the new build failed, in the candidate or in the confirmation, otherwise
+/// nullopt.
 std::optional<Outcome> status_outcome(const Evidence& evidence, CaseReport& c) {
   const results::Replicate* in_next = first_bad(evidence.next);
   const results::Replicate* in_base = first_bad(evidence.base);
@@ -78,8 +79,8 @@ bool memory_regressed(const Evidence& evidence) {
   return base && next && compare::memory_outcome(*base, *next) == Outcome::kRegressed;
 }
 
-/// The sides ran in turns on one machine: a lower clock is the new build's own doing, by the power that it draws, and a
-/// slower host is the host's part of the new build.
+/// Returns the outcome of the times. The sides alternated on one machine. Therefore a lower clock is an effect of the
+/// new build, which draws more power, and a slower host is an effect of the new build's host code.
 Outcome time_outcome(const Evidence& evidence, CaseReport& c) {
   const stats::ModeratedTest& test = *evidence.test;
   const bool is_slower = *c.adjusted_p <= kFamilyWiseError && test.difference > std::log1p(c.threshold);
@@ -97,14 +98,14 @@ Outcome time_outcome(const Evidence& evidence, CaseReport& c) {
   return Outcome::kRegressed;
 }
 
-/// Puts the change that the blocks show, with its interval, into the report.
+/// Writes the change that the blocks show, with its interval, into the report.
 void tell_ratio(const stats::ModeratedTest& test, CaseReport& c) {
   c.confirmed_ratio = std::exp(test.difference);
   c.confirmed_low = std::exp(test.interval.low);
   c.confirmed_high = std::exp(test.interval.high);
 }
 
-/// Says in the report how few of the blocks measured the case on both sides.
+/// Notes in the report how few of the blocks measured the case on both sides.
 void tell_few_blocks(const char* what, const Evidence& evidence, std::size_t blocks) {
   add_note(evidence.judged->result, fmt::format("{}: only {} of {} blocks measured it on both sides", what,
                                                 evidence.differences.size(), blocks));
@@ -128,7 +129,7 @@ void decide(const Evidence& evidence, std::optional<double> adjusted_p, std::siz
   }
 }
 
-/// Whether the new build has the larger share of slow processes.
+/// Decides whether the new build has a larger share of slow processes.
 void decide_split(const Evidence& evidence) {
   CaseReport& c = evidence.judged->result;
   const auto slow_of = [&](const Processes& processes) {
@@ -162,7 +163,7 @@ void decide_improvement(const Evidence& evidence, std::size_t blocks) {
   }
 }
 
-/// Failures first, then by how much slower.
+/// Returns the key by which suspects are sorted: failures first, then the largest slowdowns.
 double gravity(const CaseVerdict* c) {
   return c->value ? c->result.ratio.value_or(1) : std::numeric_limits<double>::infinity();
 }
@@ -174,7 +175,7 @@ std::vector<ConfirmationBlock> measure_again(const std::vector<CaseVerdict*>& su
   return confirm(names, blocks);
 }
 
-/// Runs the suspects again and decides them all.
+/// Runs the suspects again and decides on each of them.
 void run_again(const std::vector<CaseVerdict*>& suspects, const Confirm& confirm, std::size_t blocks) {
   if (suspects.empty()) return;
   const std::vector<ConfirmationBlock> measured = measure_again(suspects, confirm, blocks);
@@ -201,7 +202,8 @@ std::vector<CaseVerdict*> cut(std::vector<CaseVerdict*>& suspects, std::size_t m
   return others;
 }
 
-/// @param outcome  of a case that is slower; a failure is what it is, run again or not
+/// Leaves a case without another run, and notes why.
+/// @param outcome  outcome of a case that is slower; a failure keeps its own
 void leave(CaseVerdict& c, Outcome outcome, const std::string& why) {
   if (!c.has_failed) c.result.outcome = outcome;
   add_note(c.result, why);

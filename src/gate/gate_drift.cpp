@@ -1,4 +1,4 @@
-// Changes that the median of one run does not show: a rise over many runs, and a part of a run's processes that is
+// Finds changes that the median of one run does not show: a rise over many runs, and a run of which some processes are
 // slow.
 #include <fmt/format.h>
 
@@ -15,12 +15,14 @@
 namespace tbench::gate {
 namespace {
 
-/// A rise of this much, this sure, is run again: by chance 0.01 cases of 200 per run (simulated).
+/// Minimum rise, as a fraction, and minimum score of a case that is run again. By chance, 0.01 of 200 cases per run
+/// reach both (simulated).
 constexpr double kMinCreep = 0.004;
 constexpr double kCreepScore = 3.5;
 constexpr std::int64_t kTrendNights = 60;
 constexpr std::size_t kMinTrendRuns = 20;
-/// Limits for the slow processes of a night, which are compared with the slow ones of the last runs.
+/// Significance level and minimum number of slow processes in a run, whose share is compared with the share in the last
+/// runs.
 constexpr double kSplitLevel = 0.01;
 constexpr std::size_t kMinSplit = 2;
 
@@ -36,7 +38,7 @@ Shares shares_of(const results::MeasuredCase& measured, double limit) {
   return {.all = times.size(), .slow = static_cast<std::size_t>(slow)};
 }
 
-/// Whether the processes up to the limit are about as usual: else all of them are slower, some of these beyond it.
+/// Returns whether the processes up to the limit are about as fast as usual. If not, all processes are slower.
 bool others_are_usual(const results::MeasuredCase& measured, double usual, double limit) {
   std::vector<double> times = compare::log_times(measured);
   std::erase_if(times, [&](double time) { return time > limit; });
@@ -53,7 +55,7 @@ void put_rise(CaseVerdict& c, const std::vector<double>& values, double rise) {
   put_since(c.result, c.reference[first->index - 1], c.reference[first->index]);
 }
 
-/// The reference runs of the last kTrendNights days, but at least as many runs.
+/// Returns the reference runs of the last kTrendNights days, but at least this number of runs.
 std::vector<const CaseRun*> trend_runs(const CaseVerdict& c) {
   constexpr std::int64_t kDay = std::int64_t{24} * 3600;
   const std::int64_t last = parse_timestamp(c.reference.back()->past->run.started).value_or(0);

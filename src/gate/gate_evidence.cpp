@@ -13,8 +13,9 @@
 namespace tbench::gate {
 namespace {
 
-constexpr std::int64_t kMaxAhead = 3600;  // seconds that a clock may be ahead of ours
-/// Records of a run without digests that are told to be copies: medians of clocks with steps are alike by chance.
+constexpr std::int64_t kMaxAhead = 3600;  // seconds by which a run's clock may be ahead of this machine's clock
+/// Minimum number of timed records of a run without digests that is searched for copies. In a smaller run, medians and
+/// clocks may be equal by chance, since both have steps.
 constexpr std::size_t kMinCopied = 6;
 
 Finding replay(std::string text) {
@@ -27,14 +28,14 @@ bool is_copy(const results::Replicate& a, const results::Replicate& b) {
   return a.time && b.time && a.time->value == b.time->value && a.sm_clock == b.sm_clock;
 }
 
-/// Records of the case that are also in the other one.
+/// Counts the records of the case that are also in the other case.
 std::size_t copies_in(const results::MeasuredCase& c, const results::MeasuredCase& other) {
   return static_cast<std::size_t>(std::ranges::count_if(c.replicates, [&](const results::Replicate& r) {
     return std::ranges::any_of(other.replicates, [&](const results::Replicate& known) { return is_copy(r, known); });
   }));
 }
 
-/// The earlier run of which most records are copies.
+/// Returns the earlier run from which most records are copied, or nullptr.
 const history::PastRun* copied_run(const std::vector<history::PastRun>& past, const history::MeasuredRun& run) {
   CasesByKey cases;
   std::size_t records = 0;

@@ -1,5 +1,5 @@
-// The evidence that a run needs before any of its cases is judged: that it is whole, that its clock is right, that it
-// was measured now, that the machine was checked. Pure functions of the run and the history.
+// The evidence that a run needs before any of its cases is judged: it is whole, its clock is right, it was measured
+// now, and the machine was checked. All functions depend only on the run and the history.
 #pragma once
 
 #include <optional>
@@ -10,21 +10,22 @@
 
 namespace tbench::gate {
 
-/// Processes that a run needs.
+/// Minimum number of processes of a run.
 inline constexpr std::size_t kMinProcesses = 3;
 
-/// Processes of the run: of the case that was measured in the most.
+/// Returns the number of processes of the run: the largest number in which any case was measured.
 [[nodiscard]] std::size_t processes_of(const std::vector<results::MeasuredCase>& cases);
 
 [[nodiscard]] bool has_ceilings(const std::vector<results::MeasuredCase>& cases);
 
 // evidence/whole.cpp
 
-/// INCOMPLETE: it was interrupted, records of its plan are missing, or there are fewer than kMinProcesses processes.
+/// Returns INCOMPLETE if the run was interrupted, planned records are missing, or it has fewer than kMinProcesses
+/// processes.
 [[nodiscard]] std::optional<Finding> find_gaps(const history::MeasuredRun& run);
 
-/// INCOMPLETE: a ceiling that a case is held against is not `ok` in kMinProcesses processes. Where neither this run nor
-/// an earlier one has any ceiling, nobody expects them.
+/// Returns INCOMPLETE if a ceiling with which a case is compared is not `ok` in kMinProcesses processes. Ceilings are
+/// not expected if neither this run nor an earlier run has any.
 [[nodiscard]] std::optional<Finding> find_missing_ceilings(const std::vector<history::PastRun>& past,
                                                            const history::MeasuredRun& run);
 
@@ -37,32 +38,33 @@ inline constexpr std::size_t kMinProcesses = 3;
 [[nodiscard]] std::vector<std::string> changed_way(const std::vector<history::PastRun>& past,
                                                    const history::MeasuredRun& run);
 
-/// ENVIRONMENT, though the run is judged: the first run of an epoch is of a machine or a way of measuring that differs
-/// from the runs before in these facts, and its cases moved by so much.
-/// @param epoch  of the run
-/// @param shift  filled in where it is absent
+/// Returns ENVIRONMENT for the first run of an epoch if its machine or its measurement settings differ from the earlier
+/// runs. The finding names these facts and how much the cases moved. It does not stop the judging.
+/// @param epoch  epoch of the run
+/// @param shift  filled in if it is absent
 [[nodiscard]] std::optional<Finding> find_changed_facts(const std::vector<history::PastRun>& past,
                                                         const history::MeasuredRun& run, const NightFacts& facts,
                                                         const std::string& epoch, std::optional<EpochShift>& shift,
                                                         std::optional<double> tau);
 
-/// Returns the facts in which the machine differs from the one before the run's epoch, while the epoch has fewer than
-/// kYoungRuns runs that count. Nothing for an epoch that began with another way of measuring or other ceilings.
-/// @param epoch  of the run
+/// Returns the facts in which the machine differs from the last run before the run's epoch, as long as the epoch has
+/// fewer than kYoungRuns runs that count. Returns no facts for an epoch that began with other measurement settings or
+/// other ceilings.
+/// @param epoch  epoch of the run
 [[nodiscard]] std::vector<std::string> facts_of_young_epoch(const std::vector<history::PastRun>& past,
                                                             const history::MeasuredRun& run, const NightFacts& facts,
                                                             const std::string& epoch);
 
 // gate_evidence.cpp
 
-/// INCOMPLETE: the run began before an earlier one that counts, or over an hour from now.
+/// Returns INCOMPLETE if the run is dated before an earlier run that counts, or more than an hour in the future.
 [[nodiscard]] std::optional<Finding> find_wrong_clock(const history::MeasuredRun& run, const NightFacts& facts);
 
-/// REPLAYED: samples equal samples of an earlier run, or of another process of this one.
+/// Returns REPLAYED if samples are equal to samples of an earlier run, or of another process of this run.
 [[nodiscard]] std::optional<Finding> find_replay(const std::vector<history::PastRun>& past,
                                                  const history::MeasuredRun& run, const NightFacts& facts);
 
-/// ENVIRONMENT: other processes were on the GPU.
+/// Returns ENVIRONMENT if other processes were on the GPU.
 [[nodiscard]] std::optional<Finding> find_other_processes(const history::MeasuredRun& run);
 
 /// Returns all of the above findings, and INCOMPLETE if the null control that earlier runs had is missing.

@@ -1,4 +1,4 @@
-// A gate's report as JUnit's XML, with the outcomes of the run as a whole.
+// Converts a gate's report to JUnit's XML, with the outcomes of the run as a whole.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ render::JunitCase test_case(const CaseReport& c, bool strict) {
   return test;
 }
 
-/// A test for each part of the evidence; of several findings about one the gravest counts.
+/// Returns a test for each part of the evidence. If there are several findings about a part, the gravest counts.
 std::vector<render::JunitCase> tests_of_run(const GateReport& report, bool strict) {
   std::vector<render::JunitCase> tests;
   const std::vector<OfRun> all = of_run(report);

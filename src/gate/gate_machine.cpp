@@ -20,8 +20,8 @@ namespace tbench::gate {
 namespace {
 
 constexpr double kMinTolerance = 0.01;
-constexpr double kCeilingLevel = 0.003;     // of all ceilings of a resource together, in one run
-constexpr std::size_t kMinCeilingRuns = 3;  // a median that one odd run does not move
+constexpr double kCeilingLevel = 0.003;     // significance level for all ceilings of a resource together, in one run
+constexpr std::size_t kMinCeilingRuns = 3;  // with three runs, one outlier does not move the median
 constexpr std::size_t kChangeWindow = 5;
 constexpr std::int64_t kChangeRuns = 3;
 
@@ -68,7 +68,7 @@ std::optional<double> ceiling_value(const std::vector<results::MeasuredCase>& ca
   return found == cases.end() ? std::nullopt : compare::value_of(*found);
 }
 
-/// ln of a ceiling's times in the last runs of its epoch.
+/// The values, ln(time), of a ceiling in the last runs of its epoch.
 struct CeilingHistory {
   std::string name;
   Resource resource{};
@@ -86,7 +86,8 @@ CeilingHistory history_of(std::string name, Resource resource, double value, con
   return history;
 }
 
-/// An invalid run widens the range expected of the next run, by as much as a valid run could have deviated.
+/// Checks a ceiling. An invalid run widens the range that is expected of the next run, at most by the deviation that a
+/// valid run could have had.
 CeilingCheck checked(const CeilingHistory& history, double level) {
   const double centre = stats::median(history.valid);
   const double reach = std::max(kMinTolerance, stats::prediction_half_width(history.valid, level));
@@ -105,7 +106,7 @@ const history::PastRun* last_valid(const std::vector<history::PastRun>& past) {
   return found == past.rend() ? nullptr : &*found;
 }
 
-/// Whether compare::value_of has one.
+/// Returns whether compare::value_of() has a value.
 bool has_value(const results::MeasuredCase& c) {
   return std::ranges::all_of(c.replicates, [](const results::Replicate& r) { return r.status == Status::kOk; }) &&
          std::ranges::any_of(c.replicates, [](const results::Replicate& r) { return r.time.has_value(); });
@@ -141,7 +142,7 @@ bool are_within(const std::vector<CeilingCheck>& ceilings, Resource resource) {
 
 std::string current_epoch(const std::vector<history::PastRun>& past, const std::string& measured) {
   const auto last = std::ranges::find_if(past.rbegin(), past.rend(), [&](const history::PastRun& run) {
-    const bool was_judged = run.is_valid || run.is_blind;  // until then its epoch is as measured
+    const bool was_judged = run.is_valid || run.is_blind;  // before that, its epoch is the one as measured
     return was_judged && history::is_of_epoch(run.run.epoch, measured);
   });
   return last == past.rend() ? measured : last->run.epoch;

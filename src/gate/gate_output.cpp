@@ -126,7 +126,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMaxListed = 20;  // names in a list; the JSON has them all
+constexpr std::size_t kMaxListed = 20;  // maximum number of names in a list; the JSON has them all
 
 std::string described(const RunMark& mark) {
   return fmt::format("{} ({})", render::format_day(mark.started), render::format_commit(mark.commit));
@@ -140,7 +140,8 @@ std::string confirmed(const CaseReport& c) {
                      render::format_change(*c.confirmed_low), render::format_change(*c.confirmed_high));
 }
 
-/// Cases that passed are not listed; nor are new ones: in a first run every case is new; nor what nobody could judge.
+/// Returns whether a case is listed. Cases that passed are not. New cases are not either, since in a first run every
+/// case is new. Cases without a verdict are listed only if they are expected and the run was judged.
 bool is_listed(const GateReport& report, const CaseReport& c) {
   if (c.outcome == Outcome::kNotJudged) return is_judged(report) && c.is_expected;
   return c.outcome != Outcome::kSame && c.outcome != Outcome::kNew;
@@ -193,7 +194,7 @@ Texts described(const std::vector<CeilingCheck>& ceilings) {
   return lines;
 }
 
-/// The ceilings of a resource that are not within their tolerance.
+/// Returns the ceilings of a resource that are not within their tolerance.
 Texts off_of(const GateReport& report, Resource resource) {
   std::vector<CeilingCheck> off;
   std::ranges::copy_if(report.ceilings, std::back_inserter(off),
@@ -211,7 +212,7 @@ void put_machine_change(render::Page& page, const MachineChange& change) {
   page.list("MACHINE_CHANGED", lines, kMaxListed);
 }
 
-/// Returns what the kept build, run again, says of the first runs of an epoch.
+/// Returns the result of the kept build's new run, for the first runs of an epoch.
 Texts kept_build_lines(const KeptBuildRun& run) {
   if (run.cases == 0) return {"it was not run, so tonight's build is not kept"};
   Texts lines{fmt::format("{} case{} measured with both builds, of which {} differ{} by more than two processes do",
@@ -271,7 +272,7 @@ void put_since(render::Page& page, const std::vector<const CaseReport*>& cases) 
   page.list("What changed", lines, kMaxListed);
 }
 
-/// A row of the table, which begins with its outcome.
+/// Returns a row of the table, which begins with its outcome; in red if the outcome is a failure.
 std::string coloured(const std::string& line) {
   const std::optional<Outcome> outcome = parse_enum<Outcome>(std::string_view{line}.substr(0, line.find(' ')));
   const bool is_red = outcome && results::headline_of(*outcome) == Headline::kFailed;

@@ -1,4 +1,4 @@
-// Several machines of a kind as one series: what the other machines' runs say of each case, moved to the level of the
+// Joins several machines of one model into one series: the runs of the other machines are shifted to the level of the
 // candidate's machine.
 #include <algorithm>
 #include <iterator>
@@ -32,8 +32,8 @@ std::optional<double> shift_between(const CaseRuns& from, const CaseRuns& to, st
   return level && wanted ? std::optional{*wanted - *level} : std::nullopt;
 }
 
-/// The other machine's valid runs of a case, as if the candidate's machine had made them. None from before that one's
-/// baseline: what was accepted since is not what they were.
+/// Returns the other machine's valid runs of a case, shifted to the level of the candidate's machine. Runs from before
+/// the case's baseline on the candidate's machine are left out, since a change was accepted after them.
 CaseRuns moved(const CaseRuns& other, const CaseRuns& own) {
   const std::optional<double> shift = shift_between(other, own, &CaseRun::value);
   const std::optional<double> device_shift = shift_between(other, own, &CaseRun::device_value);
@@ -49,7 +49,7 @@ CaseRuns moved(const CaseRuns& other, const CaseRuns& own) {
   return runs;
 }
 
-/// The epochs of a machine that are the candidate's software: a machine that changed is another one.
+/// Returns the epochs of a machine with the candidate's software. A machine that changed has a further epoch.
 std::set<std::string> epochs_of(const std::vector<history::PastRun>& past, const std::string& measured) {
   std::set<std::string> epochs;
   for (const history::PastRun& run : past) {
@@ -75,7 +75,7 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
   for (auto& [key, others] : added) {
     CaseRuns all = runs.at(key);
     std::ranges::move(others, std::back_inserter(all));
-    // Fewer are judged against their first run, which has to be of the candidate's machine.
+    // With fewer runs, a case is judged against its first run, which must be a run of the candidate's machine.
     if (references_of(all).size() < kMinScreenRuns) continue;
     std::ranges::stable_sort(all, {}, [](const CaseRun& run) { return run.past->run.started; });
     runs.at(key) = std::move(all);

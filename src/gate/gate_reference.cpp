@@ -9,7 +9,7 @@
 namespace tbench::gate {
 namespace {
 
-/// Degrees of freedom that a standard deviation needs to serve as a prior.
+/// Minimum degrees of freedom of a standard deviation that serves as a prior.
 constexpr double kMinDegreesOfFreedom = 10;
 
 CaseRun run_of(const history::PastRun& run, const results::MeasuredCase& c) {

@@ -14,13 +14,15 @@ namespace {
 
 bool has_failed_control(const GateReport& report) { return report.null_control && report.null_control->has_failed; }
 
-/// Nobody waits for a verdict on what could never be judged: what the GPU does not support, for instance.
+/// Returns whether a case counts. A case that could never be judged, for instance one that the GPU does not support,
+/// does not.
 bool counts(const CaseReport& c) { return c.is_expected || c.outcome != Outcome::kNotJudged; }
 
-/// Whether the kept build's own run stands in for the earlier runs that the machine lacks.
+/// Returns whether the kept build's own run replaces the earlier runs that the machine lacks.
 bool was_compared(const KeptBuildRun& run) { return run.cases > 0 && run.lacking.empty(); }
 
-/// The changed facts of a machine say nothing against a build that was compared with the kept one there.
+/// Returns whether a finding is excused: changed facts of a machine are no fault of a build that was compared with the
+/// kept build on it.
 bool is_excused(const GateReport& report, const OfRun& of) {
   return report.kept_build_run && of.subject == Subject::kMachine && of.outcome == Outcome::kEnvironment;
 }

@@ -15,10 +15,10 @@
 namespace tbench::gate {
 namespace {
 
-constexpr std::size_t kMinBaselineRuns = 3;  // a median that one odd run does not move
-constexpr double kMinScale = 0.0025;         // no run repeats better than 0.25 %
-/// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. Running a case
-/// again sorts out chance results.
+constexpr std::size_t kMinBaselineRuns = 3;  // with three runs, one outlier does not move the median
+constexpr double kMinScale = 0.0025;         // smallest spread between runs: no run repeats better than 0.25 %
+/// If runs differ by 0.45 %, a slowdown of 1 % beyond a threshold of 2 % exceeds this score in 94 % of the runs.
+/// Running a case again sorts out chance results.
 constexpr double kSuspectScore = 3;
 RunMark mark_of(const CaseRun& run) {
   return {.started = run.past->run.started, .commit = run.past->run.environment.commit};
@@ -26,7 +26,8 @@ RunMark mark_of(const CaseRun& run) {
 
 double limit_of(const CaseReport& c) { return std::log1p(c.threshold); }
 
-/// Walks back from the candidate over the runs that were bad already. Runs without a valid value are passed over.
+/// Finds the first bad run: walks back from the candidate over the runs that were bad already. Runs on an invalid
+/// machine are skipped.
 void find_since(CaseVerdict& c, const std::function<bool(const CaseRun&)>& was_bad) {
   const CaseRun* first_bad = nullptr;
   const CaseRun* last_good = nullptr;
@@ -43,15 +44,15 @@ void find_since(CaseVerdict& c, const std::function<bool(const CaseRun&)>& was_b
 
 using PeakOf = std::optional<std::int64_t> CaseRun::*;
 
-/// Selects the peak of what tensors asked for, where the candidate and every reference run that knows a peak know that,
-/// otherwise the peak of the allocator's blocks, which depend on what ran before.
+/// Selects the peak of the bytes that tensors requested, if the candidate and every reference run with a peak have it.
+/// Otherwise it selects the peak of the allocator's blocks, which depend on what ran before.
 PeakOf comparable_peak(const std::vector<const CaseRun*>& reference, const results::MeasuredCase& candidate) {
   const bool all_know = std::ranges::all_of(
       reference, [](const CaseRun* run) { return !run->peak_bytes || run->requested_peak_bytes.has_value(); });
   return all_know && compare::requested_peak_of(candidate) ? &CaseRun::requested_peak_bytes : &CaseRun::peak_bytes;
 }
 
-/// Returns nullopt if no reference run has its memory.
+/// Returns the usual peak in bytes, or nullopt if no reference run has a peak.
 std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& reference, PeakOf peak_of) {
   std::vector<std::int64_t> peaks;
   for (const CaseRun* run : reference) {
@@ -63,7 +64,7 @@ std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& refere
   return *middle;
 }
 
-/// Whether the work of the case differs from earlier runs, so that their times cannot be compared.
+/// Returns whether the work of the case differs from earlier runs, so that their times cannot be compared.
 bool work_changed(const CaseVerdict& c) {
   const auto& before = c.reference.back()->measured->replicates.front().work;
   const auto& now = c.measured->replicates.front().work;
@@ -99,8 +100,8 @@ std::optional<double> device_change(const CaseVerdict& c, const std::vector<cons
   return *now - stats::median(past);
 }
 
-/// Whether the host caused a change of the step. It did not cause one that hides a slower kernel: where the GPU's time
-/// alone is beyond the threshold, the case is run again.
+/// Returns whether the host caused a change of the step. If the GPU's time by itself exceeds the threshold, the host
+/// did not cause the change, and the case is run again.
 bool is_of_host(double change, std::optional<double> of_device, double limit) {
   return !compare::shares_change(change, of_device) && !(change > 0 && *of_device > limit);
 }
@@ -131,7 +132,7 @@ void screen_time(CaseVerdict& c) {
   find_since(c, [&](const CaseRun& run) { return run.value && *run.value > score.centre + limit; });
 }
 
-/// The change of a case that too few runs have for a verdict: which of them is the odd one nobody knows.
+/// Records the change of a case that too few runs have for a verdict: it is unknown which of the runs is the outlier.
 void put_young(CaseVerdict& c) {
   const double usual = stats::median(values_of(c.reference));
   c.result.reference = Seconds{std::exp(usual)};
@@ -142,7 +143,7 @@ void put_young(CaseVerdict& c) {
                               c.reference.size() == 1 ? "" : "s", kMinBaselineRuns);
 }
 
-/// The median reference run, so that with few runs an outlier is not the reference.
+/// Returns the median reference run, so that with few runs an outlier is not the reference.
 const results::MeasuredCase& middle_of(const std::vector<const CaseRun*>& reference) {
   std::vector<const CaseRun*> sorted = reference;
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
@@ -150,7 +151,8 @@ const results::MeasuredCase& middle_of(const std::vector<const CaseRun*>& refere
   return *(*middle)->measured;
 }
 
-/// @return  whether the baseline must give the verdict on the time, because there are too few runs
+/// Screens one case.
+/// @return  whether there are too few runs, so that the baseline must give the verdict on the time
 bool screen_case(CaseVerdict& c, std::optional<double> tau) {
   CaseReport& result = c.result;
   const results::Replicate& worst = compare::worst_of(*c.measured);
@@ -188,7 +190,8 @@ bool screen_case(CaseVerdict& c, std::optional<double> tau) {
   return false;
 }
 
-/// `diff` of the cases given, each against the run in the middle of its reference: the baseline. The result is by key.
+/// Compares each of the cases with its baseline, which is the median run of its reference, as `tbench diff` does.
+/// Returns the comparisons by key.
 std::map<std::string, compare::CaseComparison> against_baseline(
     const std::vector<CaseVerdict*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
     std::optional<double> tau) {

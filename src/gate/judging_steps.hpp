@@ -20,10 +20,10 @@ namespace tbench::gate {
 struct CaseRun {
   const history::PastRun* past;
   const results::MeasuredCase* measured;
-  Status status{};                                   // the worst status of its processes
-  std::optional<double> value;                       // ln of the median time in seconds, if every process is `ok`
-  std::optional<double> device_value;                // GPU time per step, if every process has it
-  std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
+  Status status{};                         // the worst status of its processes
+  std::optional<double> value;             // ln of the median time in seconds, if every process is `ok`
+  std::optional<double> device_value;      // ln of the GPU's time per step in seconds, if every process has it
+  std::optional<std::int64_t> peak_bytes;  // in the allocator's blocks
   std::optional<std::int64_t> requested_peak_bytes;  // bytes that tensors requested
   /// Whether it counts as the normal level of the case: the run is valid, and the case is `ok` and no confirmed
   /// regression.

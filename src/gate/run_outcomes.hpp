@@ -14,7 +14,7 @@ struct OfRun {
   std::string text;
 };
 
-/// The gravest first.
+/// Returns the outcomes of the run, the gravest first.
 [[nodiscard]] std::vector<OfRun> of_run(const GateReport& report);
 
 }  // namespace tbench::gate

@@ -69,7 +69,7 @@ void add_measurements(const Connection& connection, std::int64_t run, const std:
   }
 }
 
-/// Returns the run that all files belong to, or nullopt if the history has none of the files.
+/// Returns the id of the run to which all files belong, or nullopt if the history has none of the files.
 std::optional<std::int64_t> known_run(const Connection& connection, const MeasuredRun& run) {
   Statement same = connection.prepare("SELECT id FROM run WHERE digest = ?");
   same.bind(run.digest);

@@ -29,9 +29,10 @@ constexpr const char* kMemory = ":memory:";
 constexpr const char* kNewHistory =
     "restore a backup, or make a new history from the results: 'tbench history --import=FOLDER'";
 
-// The step from version i to i + 1. A released step is never changed: databases may have been through it.
+// Step i migrates a database from version i to i + 1. A released step is never changed, since databases may have been
+// migrated by it.
 constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSteps{
-    // 1: what was measured
+    // 1: the measurements.
     R"sql(
       CREATE TABLE run (
         id INTEGER PRIMARY KEY,
@@ -80,27 +81,27 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
         bench_case INTEGER NOT NULL REFERENCES bench_case (id),
         PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
     )sql",
-    // 3: what was called ceiling_share held the share of the datasheet's rate; the share of the measured ceiling is
-    // new.
+    // 3: the old column ceiling_share had the share of the datasheet's rate, and becomes mfu. The new one has the share
+    // of the measured ceiling.
     R"sql(
       ALTER TABLE measurement RENAME COLUMN ceiling_share TO mfu;
       ALTER TABLE measurement ADD COLUMN ceiling_share REAL;
     )sql",
-    // 4: what a case is held against, and whether the host limits it; runs in which nothing could be gated. A machine
-    // is
-    // known by its GPU's UUID and its processor, and an epoch by its software alone (name_series).
+    // 4: the ceiling with which a case is compared, whether the host limits the case, and runs in which nothing could
+    // be gated. A machine is now identified by its GPU's UUID and its processor, and an epoch only by its software
+    // (name_series).
     R"sql(
       ALTER TABLE measurement ADD COLUMN ceiling TEXT NOT NULL DEFAULT '';
       ALTER TABLE measurement ADD COLUMN host_bound INTEGER;
       ALTER TABLE run ADD COLUMN is_blind INTEGER NOT NULL DEFAULT 0;
     )sql",
-    // 5: the GPU's own time in a step, and what tensors asked for at the peak. Unknown of older runs.
+    // 5: the GPU's own time in a step, and the bytes that tensors requested at the peak. Older runs do not have them.
     R"sql(
       ALTER TABLE measurement ADD COLUMN device_time_s REAL;
       ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER;
     )sql",
-    // 6: which cases a machine's runs are expected to have, what was found in a run, whose samples a run has, of
-    // which cases it is no reference, and how it was measured.
+    // 6: the cases that a machine's runs are expected to have, the findings on a run, digests of a run's samples, the
+    // cases for which a run is no reference, and the measurement settings.
     R"sql(
       ALTER TABLE run ADD COLUMN way TEXT NOT NULL DEFAULT '';
       CREATE TABLE expected (
@@ -127,7 +128,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
 };
 constexpr std::int64_t kSeriesNamedSince = 4;
 
-/// Gives every run the fingerprint and the epoch that this program gives its environment.
+/// Sets the fingerprint and the epoch of every run to those that this program derives from its environment.
 void name_series(const Connection& connection) {
   Statement select = connection.prepare("SELECT id, environment FROM run");
   std::vector<std::pair<std::int64_t, std::string>> runs;
@@ -140,14 +141,14 @@ void name_series(const Connection& connection) {
   }
 }
 
-/// A copy of the file as it is, before its tables change: FILE.version3, say. One that is there already stays.
+/// Copies the file before its tables change, for example to FILE.version3. An existing copy is not replaced.
 void keep_version(const std::string& path, const Connection& connection) {
   const std::string copy = fmt::format("{}.version{}", path, connection.integer("PRAGMA user_version"));
   if (std::filesystem::exists(copy)) return;
   const std::string unfinished = fmt::format("{}.{}", copy, ::getpid());
   connection.prepare("VACUUM INTO ?").bind(std::string_view{unfinished}).run();
   std::error_code error;
-  std::filesystem::create_hard_link(unfinished, copy, error);  // fails where another program was faster
+  std::filesystem::create_hard_link(unfinished, copy, error);  // fails if another program was faster
   std::filesystem::remove(unfinished, error);
 }
 
@@ -155,9 +156,10 @@ void keep_version(const std::string& path, const Connection& connection) {
   throw UsageError{fmt::format("history '{}': {}; {}", path, problem, remedy)};
 }
 
-/// @return  true if it is empty: not a history yet
+/// Checks that the database is a history that this program can read.
+/// @return  true if it is empty, so that it is no history yet
 bool check_kind(const std::string& path, const Connection& connection) {
-  connection.execute("BEGIN");  // one snapshot: another program may be creating the history just now
+  connection.execute("BEGIN");  // one snapshot, since another program may create the history at the same time
   const std::int64_t id = connection.integer("PRAGMA application_id");
   const std::int64_t version = connection.integer("PRAGMA user_version");
   const bool is_empty = connection.integer("SELECT count(*) FROM sqlite_master") == 0;
@@ -177,13 +179,14 @@ bool check_kind(const std::string& path, const Connection& connection) {
   return false;
 }
 
-/// Reads every page, so that damage is found before anything is written.
+/// Reads every page, so that damage is found before the first write.
 void check_whole(const Connection& connection) {
   const std::string found = connection.text("PRAGMA quick_check(1)");
   if (found != "ok") throw SqliteError{SQLITE_CORRUPT, found};
 }
 
-/// Changing the mode needs exclusive access, and SQLite does not wait for that as it does for a write.
+/// Turns on the write-ahead log, and retries for up to `wait`. The change needs exclusive access, for which SQLite does
+/// not wait as it does for a write.
 void use_write_ahead_log(const Connection& connection, Seconds wait) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait.value);
   while (true) {
@@ -210,8 +213,8 @@ void check_path(const std::string& path, bool must_exist) {
   }
 }
 
-/// Reading a write-ahead log needs two files next to the database. Where they cannot be created and no log exists, the
-/// database file alone is complete.
+/// Opens the file for reading. To read a write-ahead log, SQLite needs two more files next to the database. If they
+/// cannot be created and there is no log, the database file by itself is complete.
 Connection open_to_read(const std::string& path, Seconds wait) {
   Connection connection{path, Mode::kRead, wait};
   try {
@@ -233,12 +236,13 @@ auto opened(const std::string& path, const Open& open) {
     refuse_database(path, error);
   } catch (const UsageError&) {
     throw;
-  } catch (const std::exception& error) {  // an environment that this program did not write
+  } catch (const std::exception& error) {  // for an environment that this program did not write
     refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
   }
 }
 
-/// Why no file can be made in the folder of a path: of that SQLite says nothing.
+/// Returns why no file can be created in the folder of a path, or nullopt if it can. SQLite does not report this
+/// reason.
 std::optional<std::string> folder_problem(const std::string& path) {
   const std::string folder = std::filesystem::path{path}.parent_path().string();
   if (::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0) return std::nullopt;
@@ -250,7 +254,7 @@ std::optional<std::string> folder_problem(const std::string& path) {
 void migrate(const Connection& connection) {
   if (connection.integer("PRAGMA user_version") == kHistoryVersion) return;
   Transaction transaction{connection};
-  // Another program may have migrated it between the check above and the lock.
+  // Another program may have migrated the file between the check above and the lock.
   const std::int64_t version = connection.integer("PRAGMA user_version");
   for (auto step = static_cast<std::size_t>(version); step < kSteps.size(); ++step) connection.execute(kSteps.at(step));
   if (version > 0 && version < kSeriesNamedSince) name_series(connection);

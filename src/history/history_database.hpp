@@ -1,4 +1,4 @@
-// A history's file: opens it, migrates its tables, and describes its errors.
+// Opens the file of a history, migrates its tables, and describes its errors.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ using sqlite::SqliteError;
 using sqlite::Statement;
 using sqlite::Transaction;
 
-/// PRAGMA application_id of a history: `tbnc` in ASCII.
+/// The PRAGMA application_id of a history: `tbnc` in ASCII.
 inline constexpr std::int64_t kHistoryId = 0x74626e63;
 
-/// PRAGMA user_version that this program writes.
+/// The PRAGMA user_version that this program writes.
 inline constexpr std::int64_t kHistoryVersion = 6;
 
-/// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A
-/// database of that version is left alone. Two programs may migrate the same file at once.
+/// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A database
+/// of that version is not changed. Two programs may migrate the same file at the same time.
 /// @throws  SqliteError
 void migrate(const Connection& connection);
 
@@ -50,7 +50,7 @@ struct History::Database {
       refuse_database(path, error);
     } catch (const UsageError&) {
       throw;
-    } catch (const std::runtime_error& error) {  // JSON in the database that this program did not write
+    } catch (const std::runtime_error& error) {  // for JSON in the database that this program did not write
       refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
     } catch (const nlohmann::json::exception& error) {
       refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});

@@ -1,4 +1,4 @@
-// The cases that the runs of a machine are expected to have, and the detection of copies of earlier runs.
+// Stores the cases that the runs of a machine are expected to have, and detects copies of earlier runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tbench::history {
 namespace {
 
-/// Adds the cases of the last valid run before `run` that were `ok` in it, but for those that were retired.
+/// Adds the cases that were `ok` in the last valid run before `run`, without retired cases.
 void add_last_run(const Connection& connection, const MeasuredRun& of, const std::string& model, std::int64_t run,
                   std::map<std::string, ExpectedCase>& cases) {
   Statement select = connection.prepare(R"sql(
@@ -42,8 +42,8 @@ std::optional<std::int64_t> id_of_case(const Connection& connection, const std::
   return select.step() ? std::optional{select.integer(0)} : std::nullopt;
 }
 
-/// Moves every row about the case to another one. Where both have a row in a table, the row of the moved case replaces
-/// the other's one.
+/// Moves every row of a case to another case. If both have a row in a table, the row of the moved case replaces the
+/// other one.
 void move_rows(const Connection& connection, std::int64_t from, std::int64_t to) {
   for (const char* table : {"measurement", "regression", "excluded", "pin", "expected"}) {
     connection.prepare(fmt::format("UPDATE OR REPLACE {} SET bench_case = ? WHERE bench_case = ?", table))

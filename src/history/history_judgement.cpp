@@ -1,4 +1,4 @@
-// Keeps the verdicts, the validity and the baselines of judged runs. history.cpp keeps what was measured.
+// Stores the verdicts, the validity and the baselines of judged runs. history.cpp stores the measurements.
 #include <set>
 #include <utility>
 
@@ -40,7 +40,8 @@ void load_judgement(const Connection& connection, PastRun& run) {
       connection, "SELECT key FROM pin JOIN bench_case ON bench_case.id = bench_case WHERE run = ?", run.run.id);
 }
 
-/// @param sql  inserts a run and a case's key
+/// Runs a statement for each key.
+/// @param sql  statement that inserts a run and a case's key
 void add_cases(const Connection& connection, const char* sql, std::int64_t run, const std::set<std::string>& keys) {
   Statement insert = connection.prepare(sql);
   for (const std::string& key : keys) insert.bind(run).bind(key).run();
@@ -67,7 +68,7 @@ void pin_first_runs(const Connection& connection, std::int64_t run) {
       .run();
 }
 
-/// The cases of a baseline are expected from then on, also those that were retired before.
+/// Adds the cases of a baseline to the expected cases, even cases that were retired before.
 void expect_cases(const Connection& connection, std::int64_t run, const std::set<std::string>& keys) {
   Statement select = connection.prepare("SELECT environment, started FROM run WHERE id = ?");
   select.bind(run);

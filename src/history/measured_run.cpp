@@ -27,7 +27,8 @@ namespace tbench::history {
 namespace {
 
 const std::string kMachineSince = ", machine since ";
-constexpr std::int64_t kMaxGap = std::int64_t{6} * 3600;  // seconds between the starts of two processes of one run
+constexpr std::int64_t kMaxGap =
+    std::int64_t{6} * 3600;  // maximum of seconds between the starts of two successive processes of a run
 
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
@@ -49,7 +50,7 @@ std::string switched(const char* name, const std::optional<bool>& value) {
   return fmt::format(", {} {}", name, value ? (*value ? "on" : "off") : "unknown");
 }
 
-/// A file and its measurements.
+/// A results file and its measurements.
 struct ReadFile {
   RunFile file;
   compare::ComparisonSide run;
@@ -85,7 +86,7 @@ std::vector<ReadFile> read_files(std::span<const std::string> paths) {
 /// Finds files that repeat others, in whole or in part.
 class Repeats {
  public:
-  /// @param file  outlives it
+  /// @param file  must outlive this
   /// @throws      UsageError  naming both files
   void add(const ReadFile& file) {
     const auto [other, is_new] = paths_.emplace(file.file.digest, file.file.path);
@@ -100,7 +101,7 @@ class Repeats {
 };
 
 /// Leaves out every file that repeats an earlier one.
-/// @param refused  takes why
+/// @param refused  gets the reasons
 void drop_repeats(std::vector<ReadFile>& files, std::vector<std::string>& refused) {
   Repeats repeats;
   std::set<const ReadFile*> dropped;
@@ -129,7 +130,8 @@ std::optional<std::string> difference(const Environment& a, const Environment& b
   return std::nullopt;
 }
 
-/// @param files  not empty, of one run, by start
+/// Makes a run from its files.
+/// @param files  files of one run, not empty, in the order of their starts
 MeasuredRun run_of(std::vector<ReadFile> files) {
   MeasuredRun run;
   run.environment = files.front().run.environments.front();
@@ -173,7 +175,7 @@ std::optional<std::string> refusal_of(const std::string& path) {
   }
 }
 
-/// The files that can be read. Only where one cannot is each looked at by itself.
+/// Reads the files that can be read. Only if one cannot be read, each file is checked by itself.
 std::vector<ReadFile> read_all_but(std::vector<std::string> paths, std::vector<std::string>& refused) {
   try {
     return read_files(paths);

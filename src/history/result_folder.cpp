@@ -23,7 +23,7 @@ bool is_json_file(const fs::directory_entry& entry) {
   return entry.is_regular_file(error) && (name.ends_with(".json") || name.ends_with(".json.gz"));
 }
 
-/// The first bytes of a file's text: a regular expression must not see more.
+/// Returns the first bytes of a file's text, so that a regular expression does not search the whole text.
 std::string start_of(const std::string& path) {
   constexpr std::size_t kBytes = 200;
   std::ifstream file{path, std::ios::binary};
@@ -32,7 +32,8 @@ std::string start_of(const std::string& path) {
   return results::is_packed(start) ? results::read_text(path).substr(0, kBytes) : start;
 }
 
-/// Whether a file begins as results do, even if it is cut off later. One that cannot be unpacked may be results.
+/// Returns whether a file begins like results, even if it is cut off later. A file that cannot be unpacked may be
+/// results, so the result is true.
 bool begins_as_results(const std::string& path) {
   static const std::regex kStart{"^(\xEF\xBB\xBF)?\\s*\\{\\s*\"context\""};
   try {
@@ -43,7 +44,7 @@ bool begins_as_results(const std::string& path) {
   }
 }
 
-/// Folders of the gate's own runs.
+/// Returns whether a folder is left out: these folders have the gate's own runs.
 bool is_left_out(const fs::directory_entry& entry) {
   const fs::path name = entry.path().filename();
   std::error_code error;

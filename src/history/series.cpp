@@ -16,7 +16,7 @@
 
 namespace tbench::history {
 
-// Written only: json_fields.hpp finds them through the namespace of their arguments.
+// These functions only write. json_fields.hpp finds them through the namespace of their arguments.
 static void fields(results::FieldWriter& out, const SeriesPoint& point) {
   out.field("started", point.started);
   out.field("commit", point.commit);
@@ -70,7 +70,8 @@ SeriesPoint point_of(const PastRun& run, const results::MeasuredCase& c) {
   return point;
 }
 
-/// Change points of the points of one epoch, by their index in the series.
+/// Adds the change points among the points of one epoch.
+/// @param indexes  indexes of these points in the series
 void find_changes(Series& series, const std::vector<std::size_t>& indexes) {
   std::vector<double> values;
   for (const std::size_t i : indexes) values.push_back(std::log(series.points[i].time->value));

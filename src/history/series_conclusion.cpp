@@ -1,4 +1,4 @@
-// Concludes the series of cases in words: rules over the changes of level in each one's newest epoch.
+// Draws a conclusion from the series of cases, by rules over the changes of level in the newest epoch of each case.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMaxTold = 3;  // cases; the JSON has them all
+constexpr std::size_t kMaxTold = 3;  // maximum number of cases; the JSON has them all
 
-/// The last change of level of a case, where nothing but the program changed since.
+/// The last change of level of a case, if it lies in the newest epoch, so that only the program changed.
 struct Shift {
   const Series* series;
   const stats::ChangePoint* change;
@@ -34,7 +34,7 @@ std::vector<Shift> shifts_of(std::span<const Series> all) {
   return shifts;
 }
 
-/// Whether a change of level could have been seen.
+/// Returns whether the series has enough points to show a change of level.
 bool is_long_enough(const Series& series) {
   const auto counts = [&](const SeriesPoint& point) {
     return point.time && point.is_valid && point.epoch == series.points.back().epoch;
@@ -45,7 +45,7 @@ bool is_long_enough(const Series& series) {
 
 const SeriesPoint& point_of(const Shift& shift) { return shift.series->points[shift.change->index]; }
 
-/// The valid point before the change.
+/// Returns the last valid point before the change.
 const SeriesPoint& point_before(const Shift& shift) {
   std::size_t index = shift.change->index - 1;
   while (index > 0 && (!shift.series->points[index].time || !shift.series->points[index].is_valid)) --index;
@@ -59,10 +59,11 @@ std::string sentence(const Shift& shift) {
                      render::format_commit(point.commit), render::format_commit(point_before(shift).commit));
 }
 
-/// Returns the commit without the mark that says that its tree had changes, for git.
+/// Returns the commit for git, without the mark for a tree with uncommitted changes.
 std::string clean(const std::string& commit) { return render::format_commit(commit.substr(0, commit.find('-'))); }
 
-/// One case: the commits that made it slower, or whether the machine did. Several cases: the one that slowed down most.
+/// Returns the next command. For one case, it lists the commits that may have made the case slower or, if the commit is
+/// the same, shows the ceilings of the machine. For several cases, it shows the case that slowed down most.
 std::string next_of(const Shift& slowest, std::size_t count, const std::string& db) {
   const std::string before = clean(point_before(slowest).commit);
   const std::string after = clean(point_of(slowest).commit);

@@ -17,7 +17,7 @@ namespace {
 using Values = std::vector<std::optional<double>>;
 
 constexpr std::array<std::string_view, 8> kBars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-constexpr double kMinRange = 0.04;  // of the middle: 2 %, the threshold of a model step, either way
+constexpr double kMinRange = 0.04;  // fraction of the middle: 2 % either way, the threshold of a model step
 constexpr std::size_t kPlotRows = 9;
 constexpr std::size_t kWidthWithoutTerminal = 100;
 constexpr std::size_t kSparklineWidth = 40;
@@ -27,7 +27,7 @@ struct Range {
   double high{};
 };
 
-/// The range of the values that are there, at least kMinRange wide around their middle.
+/// Returns the range of the known values, which is at least kMinRange wide around their middle.
 Range range_of(std::span<const std::optional<double>> values) {
   Range range{.low = std::numeric_limits<double>::infinity(), .high = -std::numeric_limits<double>::infinity()};
   for (const std::optional<double>& value : values) {
@@ -40,14 +40,14 @@ Range range_of(std::span<const std::optional<double>> values) {
   return {.low = middle - half, .high = middle + half};
 }
 
-/// 0 to levels - 1, from low to high.
+/// Returns the level of a value, from 0 (low) to levels - 1 (high).
 std::size_t level_of(double value, const Range& range, std::size_t levels) {
   if (!(range.high > range.low)) return 0;
   const double share = (value - range.low) / (range.high - range.low);
   return std::min(levels - 1, static_cast<std::size_t>(share * static_cast<double>(levels)));
 }
 
-/// The values of the points that count, in milliseconds.
+/// Returns the times of the points in milliseconds, without values for points that do not count.
 Values times_of(const Series& series, std::optional<Seconds> SeriesPoint::*time = &SeriesPoint::time) {
   Values values;
   for (const SeriesPoint& point : series.points) {
@@ -78,7 +78,7 @@ const stats::ChangePoint* change_at(const Series& series, std::size_t i) {
   return found == series.changes.end() ? nullptr : &*found;
 }
 
-/// One line of the plot: `label` and a cell for each point from `first` on.
+/// Returns one line of the plot: `label`, and a cell for each point from `first` on.
 template <class Cell>
 std::string plot_line(const std::string& label, std::size_t label_width, const Series& series, std::size_t first,
                       Cell cell) {

@@ -1,6 +1,6 @@
-"""The build backend of setuptools, on a copy of this folder: a checkout that cannot be written to can be installed from.
+"""Runs the build backend of setuptools on a copy of this folder, so that a read-only checkout can be installed.
 
-setuptools writes beside its sources. pip calls these functions (PEP 517, PEP 660).
+setuptools writes next to its sources. pip calls these functions (PEP 517, PEP 660).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from setuptools import build_meta
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "backend.py", "tbench/*.py", "tbench/*.tsv", "tbench/py.typed")
 
-# What an editable installation points to is this folder itself.
+# An editable installation points to this folder itself.
 build_editable = build_meta.build_editable
 
 
@@ -45,7 +45,7 @@ def build_sdist(sdist_directory: str, config_settings: dict[str, Any] | None = N
 
 @contextlib.contextmanager
 def _copied_sources() -> Iterator[None]:
-    """Makes a copy of the sources the working folder, as setuptools expects. Permissions stay behind."""
+    """Makes a copy of the sources the working folder, as setuptools expects. Permissions are not copied."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         for pattern in SOURCES:

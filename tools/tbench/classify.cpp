@@ -1,3 +1,4 @@
+// `tbench classify`: prints the class of each kernel whose name is on standard input.
 #include "command_line.hpp"
 
 #include <fmt/format.h>
@@ -13,10 +14,11 @@
 namespace tbench::tool {
 namespace {
 
-constexpr std::size_t kMaxLine = std::size_t{1} << 16;  // bytes; the longest names of kernels have some thousands
+constexpr std::size_t kMaxLine = std::size_t{1} << 16;  // bytes; the longest names of kernels have some thousand
 
+/// Reads a line from standard input.
 /// @return  whether there was a line
-/// @throws  UsageError  for one of more than kMaxLine bytes
+/// @throws  UsageError  for a line of more than kMaxLine bytes
 bool read_line(std::string& line) {
   line.resize(kMaxLine + 1);
   std::cin.getline(line.data(), static_cast<std::streamsize>(line.size()));
@@ -25,7 +27,7 @@ bool read_line(std::string& line) {
     throw UsageError{
         fmt::format("standard input: a line of more than {} bytes; give names of kernels, one per line", kMaxLine)};
   }
-  line.resize(taken == 0 || std::cin.eof() ? taken : taken - 1);  // without its end
+  line.resize(taken == 0 || std::cin.eof() ? taken : taken - 1);  // without the end of the line
   return !std::cin.fail();
 }
 

@@ -25,7 +25,7 @@
 namespace tbench::tool {
 namespace {
 
-/// Options that ask for another format than --json.
+/// Options that select a format other than JSON.
 constexpr std::array kOtherFormats{"--csv", "--latex", "--markdown", "--output"};
 
 /// Returns the subcommand that was given, otherwise the program itself.
@@ -50,7 +50,7 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
-/// Takes a number for which `fits` holds.
+/// Returns a validator that accepts numbers for which `fits` holds.
 CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
   return {[fits, otherwise](std::string& text) {
             double value{};
@@ -60,7 +60,7 @@ CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
           ""};
 }
 
-/// The first bytes of a file, of a packed one unpacked; empty if it cannot be read.
+/// Returns the first bytes of a file, unpacked if the file is packed; empty if it cannot be read.
 std::string start_of(const std::string& path) {
   constexpr std::streamsize kStart = 256;
   std::string start(kStart, '\0');
@@ -75,7 +75,7 @@ std::string start_of(const std::string& path) {
   }
 }
 
-/// Whether the text begins as results do: `{"context"`, with any spaces.
+/// Returns whether the text begins like results: `{"context"`, with any spaces.
 bool begins_as_results(const std::string& start) {
   std::string words;
   for (const char c : start) {
@@ -84,8 +84,8 @@ bool begins_as_results(const std::string& start) {
   return words.starts_with(R"({"context")");
 }
 
-/// Returns the kind of measurements in a file, which cannot be made again; empty for any other file, or where there is
-/// none.
+/// Returns the kind of measurements in a file, which cannot be reproduced; empty for any other file, and if there is no
+/// file.
 std::string_view measurements_in(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return "";

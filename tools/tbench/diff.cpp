@@ -1,4 +1,4 @@
-// `tbench diff`: what changed between two builds, or two GPUs.
+// `tbench diff`: compares two builds, or two GPUs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@
 namespace tbench::tool {
 namespace {
 
-/// `diff A B` is `diff A --to B`.
+/// Completes the short form: `diff A B` stands for `diff A --to B`.
 void complete(DiffArguments& arguments) {
   if (!arguments.next.empty()) return;
   if (arguments.base.size() != 2) {
@@ -57,8 +57,7 @@ void check(const DiffArguments& arguments) {
   static_cast<void>(order_of(arguments.sort));
 }
 
-/// Returns the history's knowledge of each case's dispersion between processes, on the machine and with the libraries
-/// of the base.
+/// Returns each case's dispersion between processes from the history, for the machine and the libraries of the base.
 std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string& db,
                                                                const compare::ComparisonSide& base) {
   if (db.empty()) return {};
@@ -75,7 +74,7 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   return dispersions;
 }
 
-/// Returns the built-in spreads, and over them the spreads of a file.
+/// Returns the built-in spreads, with the spreads of a file in their place if it has them.
 compare::KnownSpreads known_spreads(const std::string& path) {
   compare::KnownSpreads spreads = compare::built_in_spreads();
   if (!path.empty()) spreads.put_over(compare::read_spreads(path));

@@ -1,4 +1,4 @@
-// The command line of `tbench diff`, and of the sections of a document that hold a comparison.
+// The command line of `tbench diff`, which sections of a document with a comparison use, too.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,12 +29,12 @@ struct DiffArguments {
   std::string junit;
 };
 
-/// Declares the flags for the files and the comparison. `arguments` outlives the parsing.
+/// Declares the flags for the files and the comparison. `arguments` must outlive the parsing.
 void declare_comparison_options(CLI::App& command, DiffArguments& arguments);
 
-/// The comparison as a document shows it.
-/// @param folder  what the arguments' paths are relative to
-/// @throws        UsageError  for arguments that do not fit and files that cannot be read
+/// Returns the comparison as Markdown for a document.
+/// @param folder  folder to which the arguments' paths are relative
+/// @throws        UsageError  for arguments that do not fit together, and for files that cannot be read
 [[nodiscard]] std::string comparison_markdown(DiffArguments arguments, const std::filesystem::path& folder);
 
 }  // namespace tbench::tool

@@ -1,4 +1,4 @@
-// `tbench durations`: how long each case takes on a GPU model, as the table that runs plan by.
+// `tbench durations`: writes the table of each case's duration on a GPU model, which runs use for planning.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

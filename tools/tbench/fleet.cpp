@@ -1,4 +1,4 @@
-// `tbench fleet`: GPUs of one model side by side.
+// `tbench fleet`: compares GPUs of one model.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// `tbench gate`: last night against the nights before it; a kept build and the candidate's are run in turns on the
-// cases that look regressed.
+// `tbench gate`: compares a run with the earlier runs of its machine. Cases that look regressed are confirmed by
+// alternating runs of a kept build and of the candidate's build.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -96,7 +96,7 @@ std::optional<gate::AaControlSides> null_control(const GateArguments& arguments)
   if (arguments.null_a.empty()) return std::nullopt;
   std::vector<compare::ComparisonSide> a = compare::read_sides(arguments.null_a);
   std::vector<compare::ComparisonSide> b = compare::read_sides(arguments.null_b);
-  compare::CopyFinder copies;  // which would never differ
+  compare::CopyFinder copies;  // copies would never differ
   for (const compare::ComparisonSide& side : a) copies.add(side);
   for (const compare::ComparisonSide& side : b) copies.add(side);
   return gate::AaControlSides{.a = compare::merged(std::move(a)), .b = compare::merged(std::move(b))};
@@ -114,7 +114,8 @@ std::vector<std::vector<history::PastRun>> other_machines(const History& history
   return machines;
 }
 
-/// @param id  of the run in the history; absent: it is no night, but one case with an injected slowdown
+/// Judges a run.
+/// @param id  id of the run in the history; absent for a run of one case with an injected slowdown
 GateReport judge(const GateArguments& arguments, const History& history, const MeasuredRun& run,
                  std::optional<std::int64_t> id, const std::set<std::string>& accepted) {
   ConfirmationFolder folder{arguments.confirm_folder};
@@ -174,7 +175,7 @@ gate::GateInput input_of(const GateArguments& arguments, const MeasuredRun& run)
                            results::flags_for(run.run, {&name, 1}), results::quoted(name + ":0.05"))};
 }
 
-/// Whether the gate finds the slowdown that was injected into the run. Records nothing.
+/// Checks whether the gate finds the slowdown that was injected into the run. Records nothing in the history.
 int run_heartbeat(const GateArguments& arguments, const MeasuredRun& run) {
   if (run.planted.empty()) refuse_unplanted(arguments, run);
   const std::string name = run.planted.substr(0, run.planted.rfind(':'));

@@ -1,4 +1,4 @@
-// `tbench history`: a case over time, and filling the history from results files.
+// `tbench history`: shows a case over time, and imports results files into the history.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,6 +35,7 @@ struct HistoryArguments {
   std::string html;
 };
 
+/// Imports the results files of a folder.
 /// @return  whether every results file of the folder was read
 bool import_folder(const HistoryArguments& arguments) {
   const auto [runs, ignored, refused] = history::read_runs_of_folder(arguments.import);

@@ -1,4 +1,4 @@
-// tbench: what to do with results. One file a subcommand. Needs neither CUDA nor LibTorch.
+// The program tbench, which evaluates results. Each subcommand has its own file. It needs neither CUDA nor LibTorch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -21,7 +21,8 @@ namespace {
 /// Writes to standard error and ignores failures: the error cannot be reported anywhere else.
 void say(const std::string& line) { static_cast<void>(std::fputs(line.c_str(), stderr)); }
 
-/// Flushes standard output before the end of main. stdio would write the rest later, and a full disk would pass unseen.
+/// Flushes standard output before the end of main. Otherwise stdio would write the rest later, and a full disk would go
+/// unnoticed.
 /// @return  `status`, or the exit status of a failed write
 int after_flush(int status) {
   const std::optional<std::string> problem = tbench::results::flush_standard_output();
@@ -36,7 +37,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough(false);
   int exit_status = tbench::kExitOk;
-  // With --json, the cause goes to standard output as a document too.
+  // With --json, the cause also goes to standard output, as a document.
   const auto fail = [&app](const std::string& problem, const tbench::results::Conclusion& conclusion, int status) {
     say("tbench: " + tbench::render::without_controls(problem) + "\n");
     fmt::print("{}", tbench::tool::error_document(app, conclusion, status));
@@ -71,7 +72,7 @@ int run(int argc, char** argv) {
     return fail(interrupted.what(), {.outcome = "ERROR", .why = {interrupted.what()}},
                 kSignalStatus + interrupted.number());
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return tbench::kExitUsage;  // which after_flush() explains
+    if (std::ferror(stdout) != 0) return tbench::kExitUsage;  // after_flush() explains it
     return fail(error.what(), {.outcome = "ERROR", .why = {error.what()}}, tbench::kExitUsage);
   }
   return exit_status;

@@ -1,4 +1,4 @@
-// `tbench merge`: the shards of a run, or its parts, as one results file.
+// `tbench merge`: joins the shards or parts of a run into one results file.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -51,8 +51,8 @@ void check_out(const MergeArguments& arguments) {
       fmt::format("-o: '{}' is there already and {}. Give another name, or remove it if nobody needs it.", path, why)};
 }
 
-/// Checks that nothing is lost by replacing the output. The same parts may be merged again, with more or newer files.
-/// Results of other cases would be lost, and so would the results of an input that `-o a.json b.json` names by mistake.
+/// Checks that replacing the output loses no results. The same parts may be merged again, with more or newer files.
+/// Results of other cases would be lost. So would the results of an input that `-o a.json b.json` names by mistake.
 void check_replaced(const MergeArguments& arguments, std::span<const Record> merged) {
   std::error_code missing;
   if (!fs::is_regular_file(arguments.out, missing)) return;
@@ -98,7 +98,7 @@ int run(const MergeArguments& arguments) {
   } catch (const results::WriteError& error) {
     throw UsageError{fmt::format("-o: {}", error.what())};
   }
-  results::refuse_locked(arguments.out, "-o");  // a run that began meanwhile replaces what was written
+  results::refuse_locked(arguments.out, "-o");  // a run that began in the meantime would replace the output
   for (const std::string& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
   std::set<std::string> cases;
   for (const Record& record : merged.file.records) cases.insert(record.id.name());

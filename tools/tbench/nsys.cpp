@@ -1,3 +1,4 @@
+// `tbench nsys`: prints the tables of exports of Nsight Systems, and writes their profiles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +25,12 @@ namespace {
 
 struct NsysArguments {
   std::vector<std::string> files;
-  std::string folder;  // of -o
+  std::string folder;  // path from -o
   std::vector<std::string> maps;
   ProfileArguments show;
 };
 
-/// Names what was read.
+/// Returns the name of the input: file, GPUs and version of the schema.
 std::string title_of(const std::string& file, const profile::NsysExport& read) {
   std::string title = file;
   if (!read.gpus.empty()) title += ": " + join(read.gpus, ", ");
@@ -53,14 +54,14 @@ void warn(const std::string& file, const profile::NsysExport& read) {
   }
 }
 
-/// Returns the folder of an export. If there are several, each has a folder in the folder of -o, with the name of its
-/// file.
+/// Returns the output folder of an export. If there are several exports, each has a folder in the folder of -o, with
+/// the name of its file.
 std::string folder_of(const NsysArguments& arguments, const std::string& file) {
   if (arguments.folder.empty() || arguments.files.size() == 1) return arguments.folder;
   return (std::filesystem::path{arguments.folder} / std::filesystem::path{file}.stem()).string();
 }
 
-/// The page of one export.
+/// Returns the page of one export.
 std::string page_of(const NsysArguments& arguments, const std::vector<profile::RangeRename>& renames,
                     const std::string& file) {
   profile::NsysExport read = profile::read_nsys_export(file);
@@ -94,7 +95,7 @@ void check_files(const NsysArguments& arguments) {
                                arguments.folder, *twice)};
 }
 
-/// One export that cannot be shown does not keep others from it.
+/// Shows all exports. An export that cannot be shown does not prevent the others from being shown.
 void run_nsys(const NsysArguments& arguments, int& exit_status) {
   check_profile_options(arguments.show);
   check_files(arguments);

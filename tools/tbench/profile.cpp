@@ -1,3 +1,4 @@
+// `tbench profile`: prints the tables of traces, or writes an HTML page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +24,11 @@ namespace {
 
 struct ProfileCommandArguments {
   std::vector<std::string> paths;
-  std::string html;  // of -o
+  std::string html;  // path from -o
   ProfileArguments show;
 };
 
-/// Returns the path itself, or each profile of a folder of profiles (the one of --tb_profile), by name.
+/// Returns the path itself or, for a folder of profiles (as --tb_profile writes it), the profiles in it, by name.
 std::vector<std::string> profiles_at(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -76,7 +77,7 @@ void write_html(const std::string& path, const ProfileCommandArguments& argument
       html::profile_html(profile_html_page(title_of(path, file.facts), profile, options, memory_beside(path))));
 }
 
-/// The page has everything, in one format.
+/// Checks that no option selects a format or tables if there is -o: the page has all tables, in one format.
 void check_page_options(const ProfileCommandArguments& arguments) {
   const ProfileArguments& show = arguments.show;
   if (arguments.html.empty()) return;

@@ -1,4 +1,4 @@
-// The common parts of the subcommands that show a profile: their options, and the page that these make.
+// The common parts of the subcommands that show a profile: their options, and the page that they print.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace tbench::tool {
 struct ProfileArguments {
   std::string rules;
   profile::ProfileOptions profile;
-  std::optional<std::int64_t> steps;  // else what the trace says
+  std::optional<std::int64_t> steps;  // if absent, the number in the trace
   std::size_t top{10};
   bool has_full_names{};
   std::vector<std::string> tables;
@@ -29,25 +29,27 @@ struct ProfileArguments {
   bool json{};
 };
 
+/// Declares the options.
 /// @param arguments  must outlive the parsing
 void add_profile_options(CLI::App& command, ProfileArguments& arguments);
 
+/// Checks the combination of options.
 /// @throws  UsageError  for options that exclude each other
 void check_profile_options(const ProfileArguments& arguments);
 
-/// Analyses by the rules of `--rules`, or by the built-in ones.
+/// Analyses a trace by the rules of `--rules`, or by the built-in rules.
 /// @throws  UsageError  as KernelRules::read and profile::analyse
 [[nodiscard]] profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace& trace);
 
 /// Returns the text for standard output.
-/// @param title   what was read
-/// @param source  the subcommand and the path that it was read from, for the command that follows
+/// @param title   name of the input
+/// @param source  the subcommand and the path from which the profile was read, for the suggested next command
 /// @throws        UsageError  as profile::profile_page
 [[nodiscard]] std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
                                        const profile::TraceFacts& facts, const std::string& title,
                                        const std::vector<std::string>& source);
 
-/// All times and counts are per step.
+/// Returns the contents of an HTML page. All times and counts are per step.
 [[nodiscard]] html::ProfilePage profile_html_page(std::string title, const profile::Profile& profile,
                                                   const profile::TableOptions& options,
                                                   const std::optional<profile::MemoryTimeline>& memory);

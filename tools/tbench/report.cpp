@@ -1,6 +1,6 @@
-// `tbench report`: the tables of a results file, and of Markdown documents whose tables it writes. Each section's
-// marker has the command that makes it, `<!-- tbench:NAME report FILE ... -->` or `diff`, with paths relative to the
-// document.
+// `tbench report`: prints the tables of results files, and updates the tables in Markdown documents. The marker of a
+// section has the command that makes its table, `<!-- tbench:NAME report FILE ... -->` or `diff`, with paths relative
+// to the document.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ std::string read_document(const std::string& path, const char* flag) {
   }
 }
 
-/// `From NVIDIA H200, build Release bb95c6785845` of every machine and build that the files are from; empty where none
-/// of them are our results.
+/// Returns a line with every machine and build of the files, `From NVIDIA H200, build Release bb95c6785845`; empty if
+/// none of the files are results of this project.
 std::string builds_line(const std::vector<std::string>& paths, ResultFiles& files) {
   std::map<std::string, std::set<std::string>> builds;  // by device
   for (const std::string& path : paths) {
@@ -43,7 +43,7 @@ std::string builds_line(const std::vector<std::string>& paths, ResultFiles& file
       const Environment& environment = files.at(path).environment;
       builds[environment.gpu ? environment.gpu->name : environment.cpu_name].insert(
           fmt::format("{} {}", environment.build_type, build_name(environment)));
-    } catch (const UsageError&) {  // of Google Benchmark, which has no build to name
+    } catch (const UsageError&) {  // Google Benchmark's JSON has no build
     }
   }
   std::vector<std::string> parts;
@@ -62,8 +62,8 @@ std::string with_builds(std::string table, const std::vector<std::string>& paths
   return table + '\n' + line + '\n';
 }
 
-/// The table that a section's command makes, `report` or `diff`, as Markdown.
-/// @param folder  of the document
+/// Returns the table that a section's command makes, `report` or `diff`, as Markdown.
+/// @param folder  folder of the document
 std::string table_of(const render::MarkdownSection& section, const std::filesystem::path& folder, ResultFiles& files) {
   CLI::App app{"", "tbench"};
   app.require_subcommand(1);
@@ -72,7 +72,7 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   DiffArguments sides;
   CLI::App* const diff = app.add_subcommand("diff");
   declare_comparison_options(*diff, sides);
-  std::vector<std::string> reversed{section.command.rbegin(), section.command.rend()};  // as CLI11 takes them
+  std::vector<std::string> reversed{section.command.rbegin(), section.command.rend()};  // in the order that CLI11 takes
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
@@ -85,7 +85,7 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   return with_builds(std::move(table), arguments.files, files);
 }
 
-/// `document` with every section that has a command as that makes it.
+/// Returns `document` with new tables in every section that has a command.
 std::string rewritten(const std::string& path, std::string document) {
   const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
   ResultFiles files{folder};
@@ -108,7 +108,7 @@ std::string rewritten(const std::string& path, std::string document) {
   return document;
 }
 
-/// The first line in which two texts differ, counted from 1, or nothing.
+/// Describes the first line in which two texts differ, counted from 1; empty if they are equal.
 std::string first_difference(const std::string& is, const std::string& should) {
   const std::vector<std::string> a = split(is, '\n');
   const std::vector<std::string> b = split(should, '\n');
@@ -129,14 +129,14 @@ void update_section(const std::string& path, const std::string& section, const s
 }
 
 /// Writes every section whose marker has a command.
-/// @throws  UsageError  as update_section; naming the section, for a command that fails; where there is none
+/// @throws  UsageError  as update_section; naming the section, for a command that fails; if no section has a command
 void update_document(const std::string& path) {
   const std::string document = read_document(path, "--update");
   write_output("--update", path, rewritten(path, document));
 }
 
-/// Prints the differences from the document that update_document would write, and which sections have no command.
-/// @return  whether all is well
+/// Prints the differences from the document that update_document would write, and the sections without a command.
+/// @return  whether there are no differences and every section has a command
 /// @throws  as update_document
 bool check_document(const std::string& path) {
   const std::string document = read_document(path, "--check");

@@ -1,5 +1,4 @@
-// `tbench report`: its command line, also for the sections of a document that it fills, and the tables and pages that
-// it asks for.
+// `tbench report`: its command line, which sections of a document use, too, and the tables and pages that it makes.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -26,7 +25,7 @@ struct ReportArguments {
   bool csv{};
   bool latex{};
   bool json{};
-  // Measurements of the same work side by side.
+  // Comparisons of measurements of the same work.
   std::vector<std::string> of;  // selectors, `key:value/key:value`
   std::string over;
   std::string rows;  // keys, separated by commas
@@ -44,12 +43,12 @@ struct ReportArguments {
   std::vector<std::string> check;
 };
 
-/// Declares what one table is made from. `arguments` outlives the parsing.
+/// Declares the options for the input and the kind of one table. `arguments` must outlive the parsing.
 void declare_table_options(CLI::App& command, ReportArguments& arguments);
-/// Declares the output: a page, a section of a document.
+/// Declares the options for the output: a page, or a section of a document.
 void declare_output_options(CLI::App& command, ReportArguments& arguments);
 
-/// The kinds of tables that exclude each other, as they were asked for: "--study", "--repeat".
+/// Returns the flags among the arguments that select kinds of tables and exclude each other: "--study", "--repeat".
 [[nodiscard]] std::vector<std::string> table_kinds(const ReportArguments& arguments);
 
 /// Results files, each read once. Paths are relative to a folder.
@@ -57,12 +56,12 @@ class ResultFiles {
  public:
   explicit ResultFiles(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
-  /// Returns the file's results with the results of its journal: a killed run leaves its last records there. Says so on
-  /// stderr.
+  /// Returns the file's results together with the results of its journal, in which a killed run leaves its last
+  /// records. A line on stderr says so.
   /// @throws  UsageError  as results::read_result_file
   const results::ResultFile& at(const std::string& path);
-  /// Labelled by the files' names, by their paths where two have the same name. A file that cannot be read is named on
-  /// stderr and passed over, if that is let and another can be read.
+  /// Returns the results of all files, labelled by the files' names, or by their paths if two have the same name. After
+  /// let_pass_over(), a file that cannot be read is named on stderr and passed over, if another file can be read.
   /// @throws  UsageError  as at(), for the first file
   std::vector<results::NamedResults> all(const std::vector<std::string>& paths);
   void let_pass_over() { may_pass_over_ = true; }
@@ -76,12 +75,12 @@ class ResultFiles {
   bool may_pass_over_{};
 };
 
-/// Folders among `paths` replaced by the results in them and below them, by name. Says on stderr which of their files
-/// are none.
+/// Replaces the folders among `paths` by the results files in them and below them, by name. Lines on stderr name the
+/// files that are no results.
 /// @throws  UsageError  for a folder without results
 [[nodiscard]] std::vector<std::string> without_folders(const std::vector<std::string>& paths);
 
-/// The tables as text, Markdown, CSV or LaTeX.
+/// Returns the tables as text, Markdown, CSV or LaTeX.
 /// @throws  UsageError  naming the option, the value and the remedy
 [[nodiscard]] std::string report_table(const ReportArguments& arguments, ResultFiles& files);
 

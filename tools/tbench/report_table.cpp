@@ -46,7 +46,7 @@ render::ReportOptions options_of(const ReportArguments& arguments) {
   return options;
 }
 
-/// The file's name; its path where two files have the same name.
+/// Returns the file's name, or its path if two files have the same name.
 std::string label_of(const std::string& path, const std::vector<std::string>& paths) {
   const auto name = std::filesystem::path{path}.filename();
   std::size_t same = 0;
@@ -54,7 +54,7 @@ std::string label_of(const std::string& path, const std::vector<std::string>& pa
   return same > 1 ? path : name.string();
 }
 
-/// The only format that the arguments ask for.
+/// Returns the only format that the arguments select.
 studies::StudyFormat study_format(const ReportArguments& arguments) {
   if (arguments.options.markdown + arguments.csv + arguments.latex + arguments.json + !arguments.html.empty() > 1) {
     throw UsageError{"--study: --markdown, --csv, --latex, --json, --update and -o exclude each other; give one"};
@@ -114,7 +114,7 @@ std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
   return shown(studies::limits_table(records), arguments);
 }
 
-/// Returns a table with measurements side by side, or nullopt if another kind was asked for.
+/// Returns a table that compares measurements, or nullopt if the arguments select another kind of table.
 std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);

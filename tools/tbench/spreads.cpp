@@ -1,5 +1,5 @@
-// `tbench spreads`: what two processes and two machines differ by, as the file that `tbench diff` judges single files
-// by.
+// `tbench spreads`: writes the differences between two processes and between two machines to a file. `tbench diff` uses
+// it to judge single files.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,7 +31,7 @@ struct Arguments {
   std::string exclude;
 };
 
-/// The results files in a folder and those below it, by name.
+/// Returns the results files in a folder and in the folders below it, by name.
 std::vector<std::string> files_in(const std::filesystem::path& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator{folder}) {
@@ -57,7 +57,7 @@ std::vector<std::string> files_of(const Arguments& arguments) {
   return files;
 }
 
-/// A folder may hold other files than results; a file that was named must be one.
+/// Returns whether the arguments name a file. Such a file must have results; other files of a folder need not.
 bool is_named(const Arguments& arguments, const std::string& path) {
   return std::ranges::find(arguments.results, path) != arguments.results.end();
 }
@@ -82,7 +82,7 @@ void collect(compare::SpreadCollector& collector, const Arguments& arguments) {
                   arguments.results.front())};
 }
 
-/// Returns the samples that a file has already, to which others are added; nothing if there is no such file yet.
+/// Returns the samples that a file already has, to which others are added; empty if there is no such file yet.
 std::vector<compare::SpreadSample> samples_of(const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path)) return {};
   compare::KnownSpreads known = compare::read_spreads(path);

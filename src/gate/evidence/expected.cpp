@@ -1,4 +1,4 @@
-// Finds the cases that are expected of every run and are not in this one.
+// Finds the cases that every run is expected to have and that this run lacks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Parameters parameters_of(const CaseId& id) {
   return parameters;
 }
 
-/// Whether the names differ in one value, one key, or in one parameter that only one of them has.
+/// Returns whether the names differ only in one value, in one key, or in one parameter that only one of them has.
 bool may_be_renamed(const CaseId& from, const CaseId& to) {
   if (from.family() != to.family()) return false;
   Parameters left = parameters_of(from);
@@ -39,7 +39,7 @@ bool may_be_renamed(const CaseId& from, const CaseId& to) {
   return left.begin()->first == right.begin()->first || left.begin()->second == right.begin()->second;
 }
 
-/// ln of the case's usual time, over the last runs that count, of whatever epoch.
+/// Returns ln of the case's usual time in seconds, over the last runs that count, in any epoch.
 std::optional<double> usual_value(const std::vector<history::PastRun>& past, const std::string& key) {
   std::vector<double> values;
   for (auto run = past.rbegin(); run != past.rend() && values.size() < kScreenRuns; ++run) {

@@ -1,4 +1,4 @@
-// Facts of the machine and of the measurement that differ from the runs before, and what that did to the cases.
+// Finds facts of the machine and of the measurement that differ from the runs before, and the effect on the cases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 namespace tbench::gate {
 namespace {
 
-/// Settings that a run has or has not by the cases in it: they differ only where both have one.
+/// Settings that only runs with certain cases have. They count as changed only if both runs have them.
 const std::set<std::string> kOfTheCases{"burst_min_time_s", "burst_min_warmup_time_s", "l2", "min_time_s",
                                         "min_warmup_time_s"};
 
 using Settings = std::map<std::string, std::string>;
 
-/// `min_time_s 0.5, samples 60` by name.
+/// Parses `min_time_s 0.5, samples 60` into values by name.
 Settings settings_of(const std::string& way) {
   Settings settings;
   for (std::string part : split(way, ',')) {
@@ -64,7 +64,7 @@ std::string version(const Environment& environment, const std::string& name) {
   return found == environment.versions.end() ? "unknown" : found->second;
 }
 
-/// The last run that counts.
+/// Returns the last run that counts, or nullptr.
 const history::PastRun* last_judged(const std::vector<history::PastRun>& past) {
   const auto found = std::ranges::find_if(past.rbegin(), past.rend(), &history::PastRun::is_valid);
   return found == past.rend() ? nullptr : &*found;

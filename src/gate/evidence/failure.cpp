@@ -1,4 +1,4 @@
-// Finds the faults of a case that need no other runs: failures, and speeds that no GPU has.
+// Finds the faults of a case that do not depend on other runs: failures, and speeds that no GPU has.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 namespace tbench::gate {
 namespace {
 
-constexpr double kMaxOfPeak = 1.02;     // at the highest clock
+constexpr double kMaxOfPeak = 1.02;     // ratio to the peak rate at the highest clock
 constexpr double kMaxOfCeiling = 1.05;  // ratio to the ceiling of the same run; both are measured
-constexpr std::int64_t kMinWrong = 2;   // processes: fewer may be one bad moment
+constexpr std::int64_t kMinWrong = 2;   // number of processes; a single one may fail by chance
 
 std::ptrdiff_t count_of_status(const results::MeasuredCase& c, Status status) {
   return std::ranges::count(c.replicates, status, &results::Replicate::status);

@@ -1,4 +1,4 @@
-// Whether a run is whole: every planned record, enough processes, every ceiling.
+// Checks whether a run is whole: it has every planned record, enough processes and every ceiling.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 3;
 
-/// `a, b, c and 4 more`.
+/// Returns the first names and the number of the others: `a, b, c and 4 more`.
 std::string named(const std::vector<std::string>& names) {
   const std::size_t shown = std::min(names.size(), kMaxNamed);
   const std::vector<std::string> first{names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)};
@@ -22,7 +22,7 @@ std::string named(const std::vector<std::string>& names) {
                                : fmt::format("{} and {} more", join(first, ", "), names.size() - shown);
 }
 
-/// Returns the number of processes in which each case was to be measured: by the plan, otherwise in as many as the one
+/// Returns the planned number of processes of each case. Without a plan, this is the number of processes of the case
 /// that has the most.
 std::map<std::string, std::size_t> planned(const history::MeasuredRun& run) {
   if (!run.planned.empty()) return run.planned;
@@ -34,7 +34,7 @@ std::map<std::string, std::size_t> planned(const history::MeasuredRun& run) {
   return processes;
 }
 
-/// Cases with fewer records than planned: `NAME (3 of 5 processes)`.
+/// Returns the cases with fewer records than planned: `NAME (3 of 5 processes)`.
 std::vector<std::string> gaps_of(const history::MeasuredRun& run) {
   std::map<std::string, std::size_t> there;
   for (const results::MeasuredCase& c : run.cases) there[c.key] = c.replicates.size();
@@ -69,7 +69,7 @@ bool is_of(const results::MeasuredCase& ceiling, const Held& held) {
   return regime == nullptr || !held.regime || *regime == to_string(*held.regime);
 }
 
-/// Absent where the ceiling is `ok` in enough processes.
+/// Returns the problem with a ceiling, or nullopt if it is `ok` in enough processes.
 std::optional<std::string> problem_with(const std::vector<results::MeasuredCase>& cases, const Held& held) {
   const auto found =
       std::ranges::find_if(cases, [&](const results::MeasuredCase& c) { return is_ceiling(c.id) && is_of(c, held); });
@@ -84,7 +84,8 @@ std::optional<std::string> problem_with(const std::vector<results::MeasuredCase>
                      found->replicates.size());
 }
 
-/// Whether there are enough good ceilings, for programs that do not record the ceiling that a case is divided by.
+/// Returns whether any ceiling is `ok` in enough processes. This is the check for older programs, which do not record
+/// the ceiling with which a case is compared.
 bool has_sound_ceiling(const std::vector<results::MeasuredCase>& cases) {
   return std::ranges::any_of(cases, [](const results::MeasuredCase& c) {
     const auto ok = std::ranges::count(c.replicates, Status::kOk, &results::Replicate::status);

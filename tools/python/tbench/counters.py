@@ -1,6 +1,6 @@
-"""The counters of bench/counters.md: their names, and their values from a record, for journals, which hold records alone.
+"""The counters of bench/counters.md: their names, and their values from a record. Journals have only records.
 
-The formulas are src/core/counters.cpp's; a test holds them against every committed file.
+The formulas are the same as in src/core/counters.cpp. A test compares them with every committed file.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 Record = dict[str, Any]
 
-# The counters that any family may have, in the order of the page; a family's own join them where a file has them.
+# The counters that any family may have, in the order of the page. A family's own counters follow if a file has them.
 GENERAL = (
     "real_time", "median_ms", "p10_ms", "p90_ms", "min_ms", "mean_ms", "std_ms", "relative_iqr", "first_ms", "forward_ms",
     "backward_ms", "optimizer_ms", "wall_ms", "enqueue_ms", "drain_ms", "host_bound", "device_ms", "idle_share",
@@ -20,16 +20,16 @@ GENERAL = (
     "sm_clock_mhz", "power_w",
 )  # fmt: skip
 FLAGS = ("host_bound", "resolution_limited", "above_ceiling")  # 0 or 1
-MEASUREMENT_ERROR = 1.02  # of a ceiling: a share above it means that formula or timing is wrong
-COPIES = ("memcpy", "memset")  # classes of a trace's operations that are no kernels
-QUEUE_GAP_S = 1.35e-6  # between two operations of a queue that is never empty
-HOST_BOUND_SHARE = 0.03  # of a step; more is the host's
-HOST_BOUND_DRAIN = 0.05  # of a step; with less behind the last enqueue the device has caught up with the host
-LONGEST_TRACE = 1.02  # of the timed step: a longer device time disagrees with it
+MEASUREMENT_ERROR = 1.02  # a share of a ceiling above it means that the formula or the timing is wrong
+COPIES = ("memcpy", "memset")  # the classes of a trace's operations that are no kernels
+QUEUE_GAP_S = 1.35e-6  # gap between two operations of a queue that is never empty
+HOST_BOUND_SHARE = 0.03  # fraction of a step; if the host's share is larger, the host limits the step
+HOST_BOUND_DRAIN = 0.05  # fraction of a step; if less is left after the last enqueue, the device kept up
+LONGEST_TRACE = 1.02  # ratio to the timed step; a longer device time disagrees with the step
 
 
 def counters_of(record: Record) -> dict[str, float]:
-    """Every counter of bench/counters.md that the record has, in that page's units."""
+    """Returns every counter of bench/counters.md that the record has, in the units of that page."""
     counters = {name: float(value) for name, value in record["counters"].items()}
     timing = record.get("timing")
     if timing is not None:
@@ -60,7 +60,7 @@ def _times(timing: Record) -> dict[str, float]:
 
 
 def _rates(record: Record, step_s: float) -> dict[str, float]:
-    """`step_s`: the median step in seconds."""
+    """Returns the counters that are rates. `step_s`: the median step in seconds."""
     work = record.get("work")
     if work is None:
         return {}
@@ -91,7 +91,7 @@ def _rates(record: Record, step_s: float) -> dict[str, float]:
 
 def _trace(record: Record) -> dict[str, float]:
     trace, timing = record["trace"], record["timing"]
-    # Term by term: sum() compensates since Python 3.12, and C++ does not.
+    # Added term by term: sum() compensates rounding errors since Python 3.12, and the C++ code does not.
     kernels = operations = 0.0
     for kernel in trace["kernels"]:
         kernels += 0 if kernel["class"] in COPIES else kernel["calls"]
@@ -120,8 +120,8 @@ def _trace(record: Record) -> dict[str, float]:
 
 
 def _device_time(record: Record) -> float:
-    """The GPU's own seconds in a step, at the clock of the timed steps where cycles were counted in both, but no longer
-    for that than the step."""
+    """Returns the GPU's own seconds in a step. If cycles were counted in the timed and in the traced steps, the time is
+    converted to the clock of the timed steps. This conversion does not make it longer than the step."""
     traced = record["trace"].get("sm_clock_counted_hz", 0)
     timed = record.get("device", {}).get("sm_clock_counted_hz", 0)
     as_traced = record["trace"]["device_s"]

@@ -1,4 +1,4 @@
-"""The one error of this package, and what users are told to do about it."""
+"""The only error of this package, and its hints for users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DataFrames of results files: a row a case and repetition, or a row a traced kernel."""
+"""DataFrames of results files: one row per case and repetition, or one row per traced kernel."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .records import Measurement, Run
 from .results_file import NotResults, read_run
 
 Row = tuple[Run, Measurement]
-Attributes = dict[Hashable | None, Any]  # as pandas types them
+Attributes = dict[Hashable | None, Any]  # the type that pandas uses
 CounterKey = tuple[str, str, int]  # file, name, repetition_index
 
 IDENTITY = ("file", "family", "name", "repetition_index")
-# What a record says of a case besides its parameters and counters.
+# The columns that a record gives besides its parameters and counters.
 RECORD = ("status", "reason", "repetitions", "iterations", "relative_half_width", "steady")
 ENVIRONMENT = ("gpu", "driver", "commit", "date")
 SAMPLES = "samples_s"
@@ -31,24 +31,28 @@ WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 18 digits fit into 64 bits
 
 
 def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> pd.DataFrame:
-    """Reads results files: a row a case and repetition.
+    """Reads results files into one row per case and repetition.
 
     Args:
-        paths: one file, folder (all .json and .json.gz files below it) or pattern, or several. What a run that goes on or
-            was killed has in FILE.journal is read too. Files of a folder or pattern that hold other JSON, or cannot be
-            read, are passed over and named in `attrs["passed_over"]`, the latter with a warning.
-        samples: adds the column `samples_s`: arrays of a case's samples in seconds, in the order taken; None without a time.
-        filter: a regular expression, searched in the case's name; with a minus in front, what it does not match.
+        paths: one or several files, folders (all .json and .json.gz files below them) or patterns. The records that a
+            running or killed run has in FILE.journal are read, too. Files of a folder or pattern that have other JSON
+            or cannot be read are passed over and named in `attrs["passed_over"]`. Unreadable files also cause a
+            warning.
+        samples: adds the column `samples_s`: arrays of a case's samples in seconds, in the order in which they were
+            taken; None without a time.
+        filter: a regular expression that is searched in the case's name. With a minus in front, it selects the cases
+            that do not match.
 
     Returns:
-        Columns `file`, `family`, the parameters of the names (Int64 where all values are whole numbers), `name`, `status`,
-        `reason`, `repetition_index`, `repetitions`, `iterations` (samples), `relative_half_width` (of the median's 95 %
-        interval), `steady` (the warm-up), the counters in the units of bench/counters.md (NaN: absent; flags are boolean),
-        `finding.KEY`, and `gpu`, `driver`, `commit`, `date` as categories. A parameter with the name of another column is
-        `parameter.KEY`, such a counter `counter.KEY`. `attrs` has `schema_versions` by file, and `counters`: their columns.
+        A DataFrame with the columns `file`, `family`, the parameters of the names (Int64 if all values are whole
+        numbers), `name`, `status`, `reason`, `repetition_index`, `repetitions`, `iterations` (number of samples),
+        `relative_half_width` (of the median's 95 % interval), `steady` (whether the warm-up became steady), the
+        counters in the units of bench/counters.md (NaN if absent; flags are boolean), `finding.KEY`, and `gpu`,
+        `driver`, `commit`, `date` as categories. A parameter with the name of another column is `parameter.KEY`, such a
+        counter is `counter.KEY`. `attrs` has `schema_versions` by file, and in `counters` the column of each counter.
 
     Raises:
-        ReadError: a line with the path, what is wrong, and what to do.
+        ReadError: with the path, the problem and the remedy in one line.
     """
     rows, attributes = _read_rows(paths, filter)
     taken = {*IDENTITY, *RECORD, *ENVIRONMENT, SAMPLES}
@@ -67,18 +71,18 @@ def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> p
 
 
 def kernels(paths: Paths, *, filter: str | None = None) -> pd.DataFrame:
-    """Reads the traces of results files: a row a kernel, copy or fill of a case's step, in the order of the file.
+    """Reads the traces of results files: one row per kernel, copy or fill of a case's step, in the order of the file.
 
     Args:
-        paths, filter: as of `read`.
+        paths, filter: as for `read`.
 
     Returns:
-        Columns `file`, `family`, the parameters, `name` (of the case), `repetition_index`, `phase`, `class`, `kernel` (whole
-        name, the present one of a kernel of this project), `calls` and `total_s` a step, `min_s`, `max_s` and
-        `standard_deviation_s` of a call (NaN: a single one). Times are in seconds.
+        A DataFrame with the columns `file`, `family`, the parameters, `name` (of the case), `repetition_index`,
+        `phase`, `class`, `kernel` (whole name; for a kernel of this project, its current name), `calls` and `total_s`
+        per step, `min_s`, `max_s` and `standard_deviation_s` of a call (NaN for a single call). Times are in seconds.
 
     Raises:
-        ReadError: as `read`, and where no case has a trace.
+        ReadError: as `read`, and if no case has a trace.
     """
     rows, attributes = _read_rows(paths, filter)
     of_kernels = [(row, kernel) for row in rows for kernel in row[1].record.get("trace", {}).get("kernels", ())]
@@ -97,13 +101,13 @@ def kernels(paths: Paths, *, filter: str | None = None) -> pd.DataFrame:
 
 
 def to_counters(frame: pd.DataFrame) -> dict[CounterKey, dict[str, float]]:
-    """The counters of a frame that `read` made, or of some of its rows and columns, as its files have them.
+    """Converts a frame that `read` made, or some of its rows and columns, back to the counters of its files.
 
     Returns:
-        By file, name and repetition_index: the counters that are there, in the units of bench/counters.md.
+        The counters in the units of bench/counters.md, by file, name and repetition_index.
 
     Raises:
-        ValueError: the frame has lost what `read` says about it in `attrs`, or the columns that tell its rows apart.
+        ValueError: if the frame has lost its `attrs`, or the columns that distinguish its rows.
     """
     columns = frame.attrs.get("counters")
     if columns is None or not {"file", "name", "repetition_index"} <= {*frame.columns}:
@@ -120,7 +124,7 @@ def to_counters(frame: pd.DataFrame) -> dict[CounterKey, dict[str, float]]:
 
 
 def _read_rows(paths: Paths, filter: str | None) -> tuple[list[Row], Attributes]:
-    """The rows of all files that pass the filter, and what is said of the files."""
+    """Returns the rows of all files that pass the filter, and the attributes of the files."""
     passes = _case_filter(filter)
     runs, passed_over = [], []
     refusal: ReadError | None = None
@@ -162,7 +166,7 @@ def _case_filter(expression: str | None) -> Callable[[str], bool]:
 
 
 def _keys(objects: Iterable[dict[str, Any]]) -> list[str]:
-    """All keys, in the order in which they first occur."""
+    """Returns all keys, in the order in which they first occur."""
     return list(dict.fromkeys(key for one in objects for key in one))
 
 
@@ -175,7 +179,7 @@ def _columns_of(names: list[str], taken: set[str], prefix: str) -> dict[str, str
 
 
 def _identity(rows: list[Row], parameters: dict[str, str]) -> dict[str, Any]:
-    """The columns that tell rows apart; `parameters`: their columns by key."""
+    """Returns the columns that distinguish rows. `parameters`: the parameters' columns by key."""
     columns: dict[str, Any] = {"file": [run.path for run, _ in rows], "family": [m.record["family"] for _, m in rows]}
     for key, column in parameters.items():
         columns[column] = _parameter([m.record["parameters"].get(key) for _, m in rows])
@@ -221,6 +225,6 @@ def _environment(rows: list[Row]) -> dict[str, pd.Categorical]:
 
 
 def _samples(measurement: Measurement) -> np.ndarray | None:
-    """In seconds; None without a time."""
+    """Returns the samples in seconds; None without a time."""
     timing = measurement.record.get("timing")
     return None if timing is None else np.array(timing["samples_s"], dtype=float)

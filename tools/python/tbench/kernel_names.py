@@ -1,4 +1,4 @@
-"""The present names of this project's kernels, whatever the build of a results file called them."""
+"""The current names of this project's kernels, whatever the build of a results file called them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ QUALIFIED = re.compile(r"(?<![\w:])tbench(?:::\w+)+")
 
 @functools.cache
 def _renames() -> dict[str, str]:
-    """Old name to new one, both with their namespaces: src/profile/kernel_renames.tsv of the project."""
+    """Returns new names by old names, both with their namespaces, from the project's src/profile/kernel_renames.tsv."""
     text = (importlib.resources.files(__package__) / "kernel_renames.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines() if line and not line.startswith("#"))
     return {old: new for old, new in rows}
 
 
 def _renamed(match: re.Match[str]) -> str:
-    """Renames the longest part of a qualified name that ends where one of its names does."""
+    """Renames the longest prefix of a qualified name that is an old name."""
     parts = match[0].split("::")
     for length in range(len(parts), 1, -1):
         new = _renames().get("::".join(parts[:length]))
@@ -29,5 +29,5 @@ def _renamed(match: re.Match[str]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def current_kernel_name(name: str) -> str:
-    """Returns a kernel's present name, with its template arguments and parameters renamed, too. Other kernels keep theirs."""
+    """Returns a kernel's current name, with renamed template arguments and parameters. Other names do not change."""
     return QUALIFIED.sub(_renamed, name)

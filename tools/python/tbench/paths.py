@@ -1,4 +1,4 @@
-"""From what a user names (files, folders, patterns) to files."""
+"""Expands the paths that a user gives (files, folders, patterns) to files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ WILDCARDS = "*?["
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file to read. One that a folder or a pattern brought in may turn out to be other JSON."""
+    """A file to read. A file from a folder or a pattern may have other JSON."""
 
     path: str
     is_named: bool
 
 
 def candidates(paths: Paths) -> list[Candidate]:
-    """The files that `paths` stand for, each once, in their order; those of a folder or a pattern in that of their names.
+    """Returns the files for `paths`, each once, in the order of the paths. Those of a folder or pattern are sorted.
 
-    Raises ReadError for a path that stands for nothing.
+    Raises ReadError for a path without files.
     """
     named = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not named:
@@ -62,6 +62,6 @@ def _of_folder(folder: str) -> list[Candidate]:
 
 
 def _without_journals(paths: Iterable[str]) -> list[str]:
-    """The files among `paths`, sorted; a journal stands for the file that it is beside, and an empty one for none."""
+    """Returns the files among `paths`, sorted. A journal stands for its results file; an empty journal is left out."""
     files = (path for path in paths if os.path.isfile(path))
     return sorted({path.removesuffix(JOURNAL) for path in files if not path.endswith(JOURNAL) or os.path.getsize(path)})

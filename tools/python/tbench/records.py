@@ -1,6 +1,6 @@
 """Runs and their measurements, from the JSON of a results file.
 
-Checks what this package shows; `tbench report` checks every field.
+Checks the fields that this package shows; `tbench report` checks every field.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, TypeVar, cast
 from .counters import Record, counters_of
 from .errors import ReadError
 
-OLDEST_VERSION, NEWEST_VERSION = 1, 9  # of the schema
-RENAMING_VERSION = 9  # before it `mfu` was what is now `peak_share_at_clock`, and host and device time had other rules
-# Google Benchmark's own fields of an entry; every other number is a counter. Its times are counters too.
+OLDEST_VERSION, NEWEST_VERSION = 1, 9  # versions of the schema
+RENAMING_VERSION = 9  # before, `mfu` was the present `peak_share_at_clock`; host and device time had other rules
+# Google Benchmark's own fields of an entry. Every other number is a counter, including Google Benchmark's times.
 ENTRY_FIELDS = frozenset(
     ("name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
      "threads", "iterations", "time_unit", "label", "aggregate_name", "error_occurred", "error_message", "tbench")
@@ -24,7 +24,7 @@ Kind = TypeVar("Kind")
 
 
 class Invalid(Exception):
-    """What of a file's content is not as it should be, without the path."""
+    """A problem with a file's content. The message does not include the path."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Measurement:
 
 @dataclass
 class Run:
-    """What a results file holds; `measurements` by case and repetition, in the order of the file."""
+    """The contents of a results file, with `measurements` by case and repetition, in the order of the file."""
 
     path: str
     schema_version: int
@@ -57,7 +57,7 @@ def typed(value: Any, kind: type[Kind], where: str) -> Kind:
 
 
 def _is_number(value: Any) -> bool:
-    """JSON's 1e999 is read as infinite, and whole numbers may have any length."""
+    """Returns whether a value is a finite number. JSON's 1e999 is read as infinite. Integers may have any length."""
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
@@ -68,7 +68,7 @@ def _field(source: dict[str, Any], key: str, kind: type[Kind], where: str) -> Ki
 
 
 def _check(source: dict[str, Any], kinds: dict[str, type], where: str) -> None:
-    """Of the fields that may be absent, those that are there."""
+    """Checks the types of fields that may be absent."""
     for key, kind in kinds.items():
         if key in source:
             typed(source[key], kind, f"{where}.{key}")
@@ -96,7 +96,7 @@ def _environment(environment: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _checked(record: Any, where: str) -> tuple[str, Record]:
-    """The case's name, and the record: what it must have is there, and what DataFrames show is of its type."""
+    """Checks that a record has its fields, with the types for DataFrames. Returns the case's name and the record."""
     record = typed(record, dict, where)
     for key, kind in (("status", str), ("repetition_index", int), ("repetitions", int), ("counters", dict)):
         _field(record, key, kind, where)
@@ -129,9 +129,9 @@ def _check_kernels(kernels: list[Any], where: str) -> None:
 
 
 def measurement_of_entry(entry: Any, where: str, version: int) -> Measurement | None:
-    """None for a mean, median or deviation of repetitions, which follow from the records.
+    """Returns None for a mean, median or deviation of repetitions, which follow from the records.
 
-    `version`: of the file's schema. The counters of an old one are made again, by today's names and rules.
+    `version`: version of the file's schema. Counters of an old version are computed again, by the current rules.
     """
     entry = typed(entry, dict, where)
     if "tbench" not in entry and entry.get("run_type") == "aggregate":

@@ -1,4 +1,4 @@
-"""Reads a results file, and the journal that a killed run left beside it (bench/results_format.md)."""
+"""Reads a results file, and the journal that a killed run left next to it (bench/results_format.md)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .records import Invalid, Run, measurement_of_entry, measurement_of_record, 
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-MAX_CONTENT = 512 << 20  # bytes of a file, and of what it unpacks to
-CHECKSUM = re.compile(rb" #([0-9a-f]{8})$")  # of a journal's line
+MAX_CONTENT = 512 << 20  # maximum of bytes of a file, packed and unpacked
+CHECKSUM = re.compile(rb" #([0-9a-f]{8})$")  # at the end of a journal's line
 
 
 class NotResults(ReadError):
-    """JSON of something else."""
+    """The file has JSON that is no results."""
 
 
 def read_run(path: str) -> Run:
-    """The finished cases of a file and, after or instead of a killed run, of its journal.
+    """Returns the finished cases of a file and of its journal. A killed run may have left only the journal.
 
-    Raises NotResults for JSON of something else, and ReadError for everything else that cannot be read.
+    Raises NotResults for JSON that is no results, and ReadError for any other file that cannot be read.
     """
     journal = (os.path.realpath(path) if os.path.islink(path) else path) + JOURNAL
-    # The journal first: one that goes while the run ends leaves a file that has everything.
+    # The journal is read first. If the run removes it in the meantime, the results file has all its records.
     finished = _read_journal(journal)
     if finished is not None and not os.path.exists(path):
         finished.path = path
@@ -63,7 +63,7 @@ def _read_file(path: str) -> Run:
 
 
 def _read_journal(path: str) -> Run | None:
-    """None if there is none, or the program died before its first line was whole."""
+    """Returns None if there is no journal, or if the program died before its first line was complete."""
     try:
         content = _bytes_of(path)
     except ReadError as error:
@@ -84,7 +84,7 @@ def _read_journal(path: str) -> Run | None:
 
 
 def _whole_lines(content: bytes) -> Iterator[tuple[str, Any]]:
-    """The values of a journal's lines. A torn last one is a case that had not finished."""
+    """Yields the values of a journal's lines. An incomplete last line belongs to a case that had not finished."""
     lines = content.split(b"\n")[:-1]
     has_checksums = bool(lines) and CHECKSUM.search(lines[0]) is not None
     for number, line in enumerate(lines, 1):
@@ -100,11 +100,11 @@ def _whole_lines(content: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def _checked(line: bytes, number: int) -> bytes:
-    """The line's JSON without the checksum that follows it, which earlier versions did not write.
+    """Returns the line's JSON without the checksum after it, which earlier versions did not write.
 
     Raises:
-        ValueError: there is none, or no JSON before it: the line is torn.
-        Invalid: the checksum is of another text.
+        ValueError: if there is no checksum, or no JSON before it, so that the line is incomplete.
+        Invalid: if the checksum does not match the text.
     """
     found = CHECKSUM.search(line)
     if found is None:
@@ -144,7 +144,7 @@ def _unpacked(path: str, content: bytes) -> bytes:
 
 
 def _text_of(path: str) -> str:
-    """The text of a file, packed or not: its first bytes tell, but where it has a name of the one and bytes of neither."""
+    """Returns the text of a file. Its first bytes tell whether it is packed. Refuses a .gz file that has neither."""
     content = _bytes_of(path)
     if content.startswith(GZIP_MAGIC):
         content = _unpacked(path, content)
@@ -177,14 +177,14 @@ def _parse(path: str, text: str) -> Any:
 
 
 def _is_cut_off(text: str, error: json.JSONDecodeError) -> bool:
-    """Whether the text begins as an object, and ends before that does."""
+    """Returns whether the text begins like an object and ends before the object does."""
     end = text.rstrip()
     is_open = error.pos >= len(end) or (not end.endswith("}") and error.msg != "Extra data")
     return end.startswith("{") and is_open
 
 
 def _difference(a: dict[str, Any], b: dict[str, Any]) -> str | None:
-    """In what two environments are not of one run, or None; the load, the date and the commit may differ."""
+    """Returns why two environments are not of one run, or None. The load, the date and the commit may differ."""
 
     def device(environment: dict[str, Any]) -> Any:
         return environment.get("gpu", {}).get("name", environment.get("cpu_name"))

@@ -23,18 +23,18 @@ namespace {
 using compare::ComparisonSide;
 using gate::ConfirmationBlock;
 
-constexpr std::size_t kMaxFilter = 100'000;  // bytes; Linux takes 128 KiB in an argument
+constexpr std::size_t kMaxFilter = 100'000;  // bytes; Linux takes up to 128 KiB per argument
 
-/// Runs a command with further arguments, its output on our stderr. It ends with us.
+/// Runs a command with further arguments. Its output goes to this program's stderr, and it ends when this program does.
 /// @return  exit status of the command; 128 + signal if a signal ended it
 int run_command(const std::string& command, const std::vector<std::string>& arguments) {
-  // The shell splits the command into words and is gone; the arguments are words of their own, which it does not read.
+  // The shell splits only the command into words and is replaced by it (exec). The arguments are passed on unchanged.
   std::vector<std::string> words{"/bin/sh", "-c", "exec " + command + " \"$@\"", "sh"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return process::run_bound(words, {.out = STDERR_FILENO, .err = STDERR_FILENO});
 }
 
-/// Runs a build in one process. A run that leaves no results counts as one without cases, but not the first time.
+/// Runs one process per call. A run without results counts as a run without cases, except for the first one.
 class Runner {
  public:
   Runner(std::string command, std::string filter) : command_{std::move(command)}, filter_{std::move(filter)} {}

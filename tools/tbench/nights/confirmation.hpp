@@ -1,4 +1,4 @@
-// Running a kept build and the candidate's in turns on the cases that look regressed.
+// Alternates runs of a kept build and of the candidate's build on the cases that look regressed.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace tbench::tool {
 
-/// The folder of the second look's results: the requested folder, otherwise a temporary folder that is removed at the
-/// end.
+/// The folder for the results of the confirmation: the requested folder, otherwise a temporary folder that is removed
+/// at the end.
 class ConfirmationFolder {
  public:
   explicit ConfirmationFolder(std::string asked) : asked_{std::move(asked)} {}
-  /// Makes it if it is not there.
-  /// @throws  UsageError
+  /// Makes the folder if it does not exist, and returns its path.
+  /// @throws  UsageError  if it cannot be made
   const std::string& make();
 
  private:
@@ -24,18 +24,20 @@ class ConfirmationFolder {
   std::optional<process::ScratchFolder> ours_;
 };
 
-/// Runs `base` and `next` in blocks of base, next, next, base, every run a fresh process. Each is a command as a shell
-/// reads it, to which `--benchmark_filter=...` and `--benchmark_out=FILE` are added; what it prints goes to stderr. A
-/// command ends when we do (process::run_bound).
-/// @param folder  where the results go, as `LABEL_1_base_1.json` and so on; outlives the function
-/// @throws        from the function: UsageError for a command that writes no results the first time it runs, and for
-///                results that cannot be read; process::Interrupted
+/// Returns a function that runs `base` and `next` in blocks of base, next, next, base, each run in a fresh process.
+/// `base` and `next` are commands in the syntax of a shell, to which `--benchmark_filter=...` and
+/// `--benchmark_out=FILE` are added. Their output goes to stderr. A command ends when this program does
+/// (process::run_bound).
+/// @param folder  folder for the results, `LABEL_1_base_1.json` and so on; must outlive the function
+/// @throws        from the returned function: UsageError for a command that writes no results in its first run, and for
+///                     results that cannot be read; process::Interrupted
 [[nodiscard]] gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolder& folder,
                                          std::string label);
 
-/// Runs a command once, as confirmation() runs `base`. More names than a command line can take become all of its cases.
-/// @param folder  where the results go, as `LABEL.json`
-/// @throws        from the function: as the function that confirmation() returns
+/// Returns a function that runs a command once, like confirmation() runs `base`. If the names are too long for a
+/// command line, it runs all cases of the command.
+/// @param folder  folder for the results, `LABEL.json`
+/// @throws        from the returned function: as the function that confirmation() returns
 [[nodiscard]] gate::RunOnce run_once(std::string command, ConfirmationFolder& folder, std::string label);
 
 }  // namespace tbench::tool

@@ -20,7 +20,7 @@ using history::ExpectedCase;
 using history::History;
 using history::MeasuredRun;
 
-constexpr std::int64_t kNotYetAdded = 0;  // the run is none of those in the history
+constexpr std::int64_t kNotYetAdded = 0;  // no run of the history has this id
 
 void retire(const std::string& pattern, History& history, const MeasuredRun& run) {
   const CaseFilter passes{pattern, "--retire"};
@@ -38,7 +38,7 @@ void retire(const std::string& pattern, History& history, const MeasuredRun& run
   history.retire(run, keys);
 }
 
-/// OLD and NEW of each value, no name twice.
+/// Returns NEW by OLD for all values, and refuses a name that occurs twice.
 std::map<std::string, std::string> pairs_of(const std::vector<std::string>& renamed) {
   std::map<std::string, std::string> pairs;
   std::set<std::string> targets;
@@ -74,7 +74,8 @@ void rename(const std::vector<std::string>& renamed, History& history, const Mea
   }
 }
 
-/// The runs of the machine or setting of this model that was measured last, where the run's own has too few that count.
+/// Returns the runs of another machine of this model, or with other settings, if the run's own machine has too few runs
+/// that count. If there are several such machines, it returns the runs of the one that was measured last.
 std::vector<history::PastRun> runs_before(const History& history, const MeasuredRun& run,
                                           const std::vector<history::PastRun>& past) {
   const auto own = static_cast<std::size_t>(std::ranges::count_if(past, &history::PastRun::is_valid));
@@ -92,7 +93,7 @@ std::vector<history::PastRun> runs_before(const History& history, const Measured
   return history.past(fingerprint, run.epoch, run.started, gate::kScreenRuns);
 }
 
-/// Whether the last judged run came with a null control.
+/// Returns whether the last judged run had a null control.
 bool had_null_control(const History& history, const std::vector<history::PastRun>& past) {
   const auto last = std::find_if(past.rbegin(), past.rend(), [](const auto& run) { return run.is_valid; });
   if (last == past.rend()) return false;

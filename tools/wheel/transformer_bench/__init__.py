@@ -1,11 +1,11 @@
-"""Starts the programs of this wheel: transformer_bench with the LibTorch of the torch wheel beside it, tbench with nothing."""
+"""Starts the programs of this wheel: transformer_bench with the installed torch's LibTorch, and tbench by itself."""
 import importlib.metadata
 import os
 import pathlib
 import sys
 
 _HERE = pathlib.Path(__file__).resolve().parent
-_EXIT_USAGE = 2  # as the programs use it
+_EXIT_USAGE = 2  # the same status as in the programs
 
 
 class _WrongTorch(Exception):
@@ -13,7 +13,7 @@ class _WrongTorch(Exception):
 
 
 def _torch_folder():
-    """The installed torch's folder, without importing it, which takes seconds.
+    """Returns the folder of the installed torch, without importing torch, which takes seconds.
 
     Raises _WrongTorch if it is not the version and the kind that transformer_bench is linked with.
     """
@@ -37,7 +37,7 @@ def _torch_folder():
 
 
 def _libraries_of(torch):
-    """Folders of LibTorch and of the CUDA libraries that its wheel depends on."""
+    """Returns the folders of LibTorch and of the CUDA libraries on which its wheel depends."""
     return [torch / "lib", torch.parent / "nvidia" / "cu13" / "lib"]
 
 
@@ -53,7 +53,7 @@ def run_transformer_bench():
         print(f"transformer_bench: {error}", file=sys.stderr)
         sys.exit(_EXIT_USAGE)
     environment = dict(os.environ)
-    # The program looks for a torch beside this package; one of a system below a user's own packages is elsewhere.
+    # The program looks for torch next to this package. A system-wide torch under a user's own packages is elsewhere.
     if torch.parent != _HERE.parent:
         known = [folder for folder in environment.get("LD_LIBRARY_PATH", "").split(":") if folder]
         environment["LD_LIBRARY_PATH"] = ":".join([*map(str, _libraries_of(torch)), *known])
