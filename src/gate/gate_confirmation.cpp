@@ -140,11 +140,20 @@ void decide_split(const Evidence& evidence) {
   const std::size_t next = slow_of(evidence.next);
   const std::size_t base = slow_of(evidence.base);
   c.blocks = static_cast<std::int64_t>(evidence.differences.size());
+  if (const auto status = status_outcome(evidence, c)) {
+    c.outcome = *status;
+    return;
+  }
+  if (evidence.next.empty() || evidence.base.empty()) {
+    c.outcome = Outcome::kSplit;
+    add_note(c, "not confirmed: the confirmation has no results of both builds");
+    return;
+  }
   add_note(c, fmt::format("run again: {} of {} slow, with the kept build {} of {}", next, evidence.next.size(), base,
                           evidence.base.size()));
   const double p =
       stats::share_p_value(next, evidence.next.size(), next + base, evidence.next.size() + evidence.base.size());
-  c.is_confirmed = !evidence.next.empty() && !evidence.base.empty() && p <= kFamilyWiseError;
+  c.is_confirmed = p <= kFamilyWiseError;
   c.outcome = c.is_confirmed ? Outcome::kSplit : Outcome::kRetried;
 }
 
@@ -269,7 +278,10 @@ void confirm_creeps(std::vector<CaseVerdict*> suspects, const Confirm& confirm, 
     CaseReport& report = c->result;
     const bool is_open =
         report.outcome == Outcome::kRetried && report.confirmed_ratio.value_or(1) > 1 + kCreepThreshold / 2;
-    if (report.outcome == Outcome::kRegressed || is_open) report.outcome = Outcome::kCreep;
+    // A case that only needs more memory stays REGRESSED.
+    const bool is_slower =
+        report.outcome == Outcome::kRegressed && report.confirmed_ratio.value_or(1) > 1 + kCreepThreshold;
+    if (is_slower || is_open) report.outcome = Outcome::kCreep;
   }
 }
 

@@ -248,6 +248,16 @@ TEST(TableOfNights, TwoSlowProcessesOfFiveAreASplit) {
   expect_row(confirmed, {Headline::kFailed, Outcome::kSplit, 1, false});
   EXPECT_THAT(confirmed.cases.front().note, HasSubstr("run again: 20 of 20 slow, with the kept build 0 of 20"));
   expect_row(judge_night(healthy_nights(), run, with_kept_build(1)), {Headline::kPassed, Outcome::kRetried, 0, true});
+  GateOptions failing = with_kept_build(1);
+  failing.confirm_last_good = [confirm = failing.confirm_last_good](const auto& names, std::size_t count) {
+    std::vector<ConfirmationBlock> blocks = confirm(names, count);
+    blocks[1].next[0].cases[0].replicates[0] = support::failed_replicate(Status::kCrashed, "signal 11");
+    return blocks;
+  };
+  expect_row(judge_night(healthy_nights(), run, failing), {Headline::kFailed, Outcome::kError, 1, false});
+  GateOptions silent = with_kept_build(1);
+  silent.confirm_last_good = [](const auto&, std::size_t count) { return std::vector<ConfirmationBlock>(count); };
+  expect_row(judge_night(healthy_nights(), run, silent), {Headline::kReview, Outcome::kSplit, 4, false});
 }
 
 /// Returns nightly runs of which each is slower than the one before by 0.02 %. Noise is added.
@@ -277,6 +287,15 @@ TEST(TableOfNights, AFiftiethOfAPercentANightIsACreep) {
   EXPECT_EQ(baseline_of(confirmed), kNightCases);
   options.confirm_pinned = confirming_times(1);
   expect_row(judge_night(past, run, options), {Headline::kPassed, Outcome::kRetried, 0, true});
+  options.confirm_pinned = [confirm = options.confirm_pinned](const auto& names, std::size_t count) {
+    std::vector<ConfirmationBlock> blocks = confirm(names, count);
+    for (ConfirmationBlock& block : blocks) {
+      for (compare::ComparisonSide& side : block.base) side.cases[0].replicates[0].peak_bytes = 1'000'000'000;
+      for (compare::ComparisonSide& side : block.next) side.cases[0].replicates[0].peak_bytes = 2'000'000'000;
+    }
+    return blocks;
+  };
+  expect_row(judge_night(past, run, options), {Headline::kFailed, Outcome::kRegressed, 1, false});
 }
 
 TEST(TableOfNights, ASlowerFamilyIsRegressedOrUnconfirmed) {
