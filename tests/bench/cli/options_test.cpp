@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::bench {
@@ -248,19 +248,24 @@ TEST(Options, AStudyHasItsOwnCases) {
 }
 
 TEST(Options, AnInputIsNeverAnOutput) {
-  const support::TemporaryFolder folder;
-  const std::string table = folder.file("h100.csv");
+  // Without std::filesystem, parts of which do not work next to LibTorch.
+  std::string folder = testing::TempDir() + "tbench-options-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string table = folder + "/h100.csv";
+  const std::string link = folder + "/link.json";
+  const std::string function = folder + "/attention.py";
   std::ofstream{table} << "a table";
-  EXPECT_EQ(error_of({"--tb_durations=" + table, "--benchmark_out=" + folder.file("new.json")}), "");
-  ASSERT_EQ(::symlink(table.c_str(), folder.file("link.json").c_str()), 0);
-  for (const std::string& out : {table, folder.file("link.json")}) {
+  std::ofstream{function} << "def attention(q, k, v): return q";
+  ASSERT_EQ(::symlink(table.c_str(), link.c_str()), 0);
+  EXPECT_EQ(error_of({"--tb_durations=" + table, "--benchmark_out=" + folder + "/new.json"}), "");
+  for (const std::string& out : {table, link}) {
     EXPECT_THAT(error_of({"--tb_durations=" + table, "--benchmark_out=" + out}),
                 HasSubstr("--benchmark_out=" + out + ": that file is an input of this run: give another name"));
   }
-  const std::string function = folder.file("attention.py");
-  std::ofstream{function} << "def attention(q, k, v): return q";
   EXPECT_THAT(error_of({"--tb_plugin=" + function + ":attention", "--benchmark_out=" + function}),
               HasSubstr("is an input of this run"));
+  for (const std::string& file : {table, link, function}) ::unlink(file.c_str());
+  ::rmdir(folder.c_str());
 }
 
 TEST(Options, ASizeMayNotBeGivenTwice) {
