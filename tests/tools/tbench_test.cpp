@@ -204,6 +204,20 @@ TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
   expect_usage_error({"report", "--manifest", "manifest.json", "--filter=a"}, HasSubstr("leave out one of them"));
 }
 
+TEST(TbenchReport, TheHeadlineComparesTheGpusOfCommittedResults) {
+  const std::string h100 = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/model/suite_6.json.gz";
+  const std::string h200 = TBENCH_SOURCE_DIR "/bench/results/nvidia_h200/model/step_5.json.gz";
+  const support::ChildResult result =
+      tbench({"report", "--headline", h100, h200, "--price=H100=2", "--price=H200=2.60"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(StartsWith("H200 against H100 (5 sizes, geometric mean): "),
+                                HasSubstr("\n2.7B    H200  "), HasSubstr("At 2.60 and 2.00 per hour, a token costs ")));
+  expect_usage_error({"report", "--headline", h100, "--price=A100=2"}, HasSubstr("'A100' is no GPU of the files"));
+  expect_usage_error({"report", h100, "--price=H100=2"}, HasSubstr("--price is for --headline"));
+  expect_usage_error({"report", "--headline", h100, "--study=step"}, HasSubstr("--study and --headline exclude"));
+  expect_usage_error({"report", "--headline", h100, "--csv", "--json"}, HasSubstr("--headline: --markdown, --csv"));
+}
+
 TEST(TbenchReport, ShowsTheCommittedExperimentsWithKernels) {
   const std::string file = TBENCH_SOURCE_DIR "/src/kernels/experiments.csv";
   const support::ChildResult result =

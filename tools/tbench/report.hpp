@@ -37,6 +37,8 @@ struct ReportArguments {
   bool self_comparison{};
   bool manifest{};
   bool experiments{};
+  bool headline{};
+  std::vector<std::string> prices;  // with `headline`: GPU=PRICE
   // Documents.
   std::string update;
   std::string section;

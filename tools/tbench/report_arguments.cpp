@@ -19,9 +19,9 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
                   "With --study: Family.key=v1,v2, values in place of the study's (repeatable)")
       ->allow_extra_args(false)
       ->type_name("AXIS");
-  command.add_flag("--csv", arguments.csv, "With --study: for a spreadsheet");
-  command.add_flag("--latex", arguments.latex, "With --study: for a paper");
-  command.add_flag("--json", arguments.json, "For programs: of one file, with --study or with --limits");
+  command.add_flag("--csv", arguments.csv, "With --study and --headline: for a spreadsheet");
+  command.add_flag("--latex", arguments.latex, "With --study and --headline: for a paper");
+  command.add_flag("--json", arguments.json, "For programs: of one file, with --study, --headline or --limits");
 }
 
 void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
@@ -38,6 +38,14 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
       ->type_name("KEY:VALUE[/...]");
   command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
       ->type_name("KEY[,KEY...]");
+  command.add_flag(
+      "--headline", arguments.headline,
+      "Compare GPUs by a training step of each model size, with energy, memory and price, and by attention");
+  command
+      .add_option("--price", arguments.prices,
+                  "With --headline: what an hour of a GPU costs, e.g. H100=2.00 (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("GPU=PRICE");
   command.add_flag("--repeat", arguments.repeat,
                    "How far the medians of three or more processes differ, in one file or several");
   command.add_flag(
@@ -68,7 +76,7 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
   command.add_option(
       "FILE", arguments.files,
       "Results, as transformer_bench --benchmark_out=FILE writes them, packed or not, or folders of them; "
-      "several with -o, --study, --over, --repeat, --host-times, --pytorch or --ncu");
+      "several with -o, --study, --headline, --over, --repeat, --host-times, --pytorch or --ncu");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
@@ -111,6 +119,7 @@ std::vector<std::string> table_kinds(const ReportArguments& arguments) {
   };
   add(!arguments.study.empty(), "--study");
   add(!arguments.over.empty() || !arguments.of.empty(), "--over");
+  add(arguments.headline || !arguments.prices.empty(), "--headline");
   add(arguments.repeat, "--repeat");
   add(arguments.limits, "--limits");
   add(arguments.host_times, "--host-times");

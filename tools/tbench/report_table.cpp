@@ -23,6 +23,7 @@
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
 #include "tbench/studies/experiments.hpp"
+#include "tbench/studies/headline.hpp"
 #include "tbench/studies/limits.hpp"
 #include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"
@@ -57,7 +58,8 @@ std::string label_of(const std::string& path, const std::vector<std::string>& pa
 /// Returns the only format that the arguments select.
 studies::StudyFormat study_format(const ReportArguments& arguments) {
   if (arguments.options.markdown + arguments.csv + arguments.latex + arguments.json + !arguments.html.empty() > 1) {
-    throw UsageError{"--study: --markdown, --csv, --latex, --json, --update and -o exclude each other; give one"};
+    throw UsageError{fmt::format("{}: --markdown, --csv, --latex, --json, --update and -o exclude each other; give one",
+                                 table_kinds(arguments).front())};
   }
   if (arguments.options.markdown) return studies::StudyFormat::kMarkdown;
   if (arguments.csv) return studies::StudyFormat::kCsv;
@@ -66,7 +68,19 @@ studies::StudyFormat study_format(const ReportArguments& arguments) {
   return studies::StudyFormat::kText;
 }
 
+/// Returns whether the arguments select a report with several tables, in all formats of a study.
+bool is_study_report(const ReportArguments& arguments) { return !arguments.study.empty() || arguments.headline; }
+
+studies::StudyReport headline_of(const ReportArguments& arguments, ResultFiles& files) {
+  if (!arguments.pivot.empty()) throw UsageError{"--headline: its tables are fixed; leave out --pivot"};
+  studies::HeadlineOptions options{.prices = {}, .filter = arguments.options.filter};
+  for (const std::string& price : arguments.prices) options.prices.push_back(studies::parse_price(price, "--price"));
+  return studies::headline_report(files.all(arguments.files), options);
+}
+
+/// Returns the report of --study or --headline.
 studies::StudyReport study_of(const ReportArguments& arguments, ResultFiles& files) {
+  if (arguments.headline) return headline_of(arguments, files);
   const studies::Study& study = studies::find_study(arguments.study, "--study");
   if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
   studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
@@ -144,8 +158,11 @@ void check_kind(const ReportArguments& arguments) {
   const std::vector<std::string> kinds = table_kinds(arguments);
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
-  const bool is_study = !arguments.study.empty();
-  if (!is_study && (arguments.csv || arguments.latex || !arguments.axes.empty())) {
+  if (!arguments.prices.empty() && !arguments.headline) {
+    throw UsageError{"--price is for --headline; give both"};
+  }
+  const bool is_study = is_study_report(arguments);
+  if ((!is_study && (arguments.csv || arguments.latex)) || (arguments.study.empty() && !arguments.axes.empty())) {
     throw UsageError{
         fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
                     join(studies::study_names(), ", "))};
@@ -155,7 +172,8 @@ void check_kind(const ReportArguments& arguments) {
     throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
   }
   if (is_shown_as_json && !kinds.empty() && !arguments.limits) {
-    throw UsageError{fmt::format("--json: not of {}; it is of one file, of --study and of --limits", kinds.front())};
+    throw UsageError{
+        fmt::format("--json: not of {}; it is of one file, of --study, of --headline and of --limits", kinds.front())};
   }
   if (is_shown_as_json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
     throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
@@ -221,7 +239,7 @@ std::vector<std::string> without_folders(const std::vector<std::string>& paths) 
 
 std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
-  if (!arguments.study.empty()) {
+  if (is_study_report(arguments)) {
     const studies::StudyFormat format = study_format(arguments);
     return studies::study_page(study_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
   }
@@ -240,12 +258,12 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
 
 void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
-  if (!arguments.study.empty()) static_cast<void>(study_format(arguments));
+  if (is_study_report(arguments)) static_cast<void>(study_format(arguments));
   if (arguments.options.markdown || !arguments.pivot.empty()) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
   check_output("-o", arguments.html, arguments.files);
-  if (!arguments.study.empty()) {
+  if (is_study_report(arguments)) {
     return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
   }
   write_output("-o", arguments.html, html::html_report(selected(arguments, files)));

@@ -15,6 +15,7 @@
 #include "tbench/render/markup.hpp"
 #include "tbench/render/report_page.hpp"
 #include "tbench/render/summary.hpp"
+#include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/result_json.hpp"
@@ -117,14 +118,27 @@ std::string program_of(const std::string& gpus) {
   return fmt::format("torchrun --no-python --nproc-per-node={} ./transformer_bench", gpus);
 }
 
-std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
-  std::string page;
-  for (const std::string& answer : report.answers) page += answer + "\n";
-  page += report.title + "\n" + join(report.sources, "\n") + "\n";
-  for (const StudySection& section : report.sections) {
-    page += fmt::format("\n{}\n{}", section.caption, section.table().text(max_width));
+/// Returns each text on a line of its own, wrapped if there is a width. Further lines of a text are indented.
+std::string paragraphs(std::span<const std::string> texts, std::optional<std::size_t> max_width) {
+  constexpr std::size_t kIndent = 2;
+  Texts lines;
+  for (const std::string& text : texts) {
+    if (max_width) {
+      render::add_wrapped(lines, "", text, kIndent, *max_width);
+    } else {
+      lines.push_back(text);
+    }
   }
-  if (!report.notes.empty()) page += "\n" + join(report.notes, "\n") + "\n";
+  return lines.empty() ? "" : join(lines, "\n") + "\n";
+}
+
+std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
+  std::string page = paragraphs(report.answers, max_width);
+  page += report.title + "\n" + paragraphs(report.sources, max_width);
+  for (const StudySection& section : report.sections) {
+    page += "\n" + paragraphs({&section.caption, 1}, max_width) + section.table().text(max_width);
+  }
+  if (!report.notes.empty()) page += "\n" + paragraphs(report.notes, max_width);
   if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
   for (std::size_t i = 0; i < report.commands.size(); ++i) {
     page += fmt::format("{} {}\n", render::footnote_mark(i + 1), report.commands[i]);

@@ -1,0 +1,182 @@
+#include "studies/side_by_side/headline_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/gpu_name.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+void add_once(Texts& texts, const std::string& text) {
+  if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+}
+
+/// Gives GPU models with the same short name their whole names.
+void name_apart(std::vector<HeadlineGpu>& gpus) {
+  std::map<std::string, std::size_t> counts;
+  for (const HeadlineGpu& gpu : gpus) ++counts[gpu.name];
+  for (HeadlineGpu& gpu : gpus) {
+    if (counts[gpu.name] > 1) gpu.name = gpu.facts->name;
+  }
+}
+
+void set_price(std::vector<HeadlineGpu>& gpus, const GpuPrice& price) {
+  Texts names;
+  std::vector<HeadlineGpu*> found;
+  for (HeadlineGpu& gpu : gpus) {
+    names.push_back(gpu.name);
+    if (gpu.name == price.gpu || gpu.facts->name == price.gpu) found.push_back(&gpu);
+  }
+  if (found.size() != 1) {
+    throw UsageError{fmt::format("--price: '{}' is {} of the files; give one of: {}", price.gpu,
+                                 found.empty() ? "no GPU" : "several GPUs", join(names, ", "))};
+  }
+  if (found.front()->price_per_hour) {
+    throw UsageError{fmt::format("--price: {} has two prices; give one", found.front()->name)};
+  }
+  found.front()->price_per_hour = price.per_hour;
+}
+
+/// Returns the parameters of a Model case without its size and implementation.
+std::vector<CaseId::Parameter> workload_of(const CaseId& id) {
+  std::vector<CaseId::Parameter> rest = id.parameters();
+  std::erase_if(rest,
+                [](const CaseId::Parameter& p) { return p.first == "size" || p.first == "impl" || p.first == "exec"; });
+  return rest;
+}
+
+/// Returns the position of a value among values in order of preference; the last position if it is none of them.
+template <std::size_t N>
+std::size_t preference(const CaseId& id, std::string_view key, const std::array<std::string_view, N>& values) {
+  const std::string* const value = id.find(key);
+  return value == nullptr ? N : static_cast<std::size_t>(std::ranges::find(values, *value) - values.begin());
+}
+
+constexpr std::array<std::string_view, 3> kPasses{"train_step", "forward_backward", "forward"};
+constexpr std::array<std::string_view, 4> kPrecisions{"bf16", "fp16", "tf32", "fp32"};
+
+/// A combination of context, batch, pass and precision, as a candidate for the headline.
+struct Workload {
+  CaseId id;  // of Model, without size and implementation
+  std::size_t first{};
+  std::map<std::string, std::size_t> cells;  // GPU models that have a time, by size
+  [[nodiscard]] auto rank() const {
+    std::size_t all = 0;
+    for (const auto& [size, count] : cells) all += count;
+    return std::tuple{preference(id, "pass", kPasses), preference(id, "precision", kPrecisions),
+                      -static_cast<double>(all), first};
+  }
+};
+
+std::optional<CaseId> best_workload(std::span<const HeadlineGpu> gpus) {
+  std::map<std::string, Workload> workloads;
+  for (const HeadlineGpu& gpu : gpus) {
+    std::map<std::string, Texts> seen;  // sizes by workload
+    for (const Record* const record : gpu.records) {
+      const std::string* const size = record->id.find("size");
+      if (record->id.family() != "Model" || !record->timing || size == nullptr) continue;
+      const CaseId id{"Model", workload_of(record->id)};
+      Workload& workload =
+          workloads.try_emplace(id.name(), Workload{.id = id, .first = workloads.size(), .cells = {}}).first->second;
+      if (std::ranges::find(seen[id.name()], *size) != seen[id.name()].end()) continue;
+      seen[id.name()].push_back(*size);
+      ++workload.cells[*size];
+    }
+  }
+  const auto best = std::ranges::min_element(workloads, {}, [](const auto& w) { return w.second.rank(); });
+  return best == workloads.end() ? std::nullopt : std::optional{best->second.id};
+}
+
+double median_of(const Record* record) { return record->timing->median.value; }
+
+/// Returns the middle record of the fastest case, or a record without a time if no case has one.
+HeadlineStep fastest(const HeadlineGpu& gpu, const std::string& size, std::span<const Record* const> records) {
+  std::map<std::string, std::vector<const Record*>> by_case;
+  for (const Record* const record : records) {
+    if (record->timing) by_case[record->id.name()].push_back(record);
+  }
+  HeadlineStep step{.gpu = &gpu, .size = size, .record = records.front()};
+  bool has_time = false;
+  for (auto& [name, timed] : by_case) {
+    std::ranges::sort(timed, {}, &median_of);
+    const Record* const middle = timed[(timed.size() - 1) / 2];
+    if (has_time && median_of(step.record) <= median_of(middle)) continue;
+    step.record = middle;
+    step.processes = timed.size();
+    has_time = true;
+  }
+  return step;
+}
+
+}  // namespace
+
+std::vector<HeadlineGpu> headline_gpus(std::span<const results::NamedResults> results, const HeadlineOptions& options) {
+  const CaseFilter selects{options.filter, "--filter"};
+  std::vector<HeadlineGpu> gpus;
+  bool has_records = false;
+  for (const results::NamedResults& result : results) {
+    const Environment& environment = result.file.environment;
+    if (!environment.gpu) {
+      throw UsageError{fmt::format("--headline: '{}' was measured on a CPU; give results of GPUs", result.label)};
+    }
+    const auto is_same = [&](const HeadlineGpu& gpu) { return gpu.facts->name == environment.gpu->name; };
+    auto gpu = std::ranges::find_if(gpus, is_same);
+    if (gpu == gpus.end()) {
+      gpu = gpus.insert(gpus.end(),
+                        HeadlineGpu{.name = render::short_gpu_name(environment.gpu->name), .facts = &*environment.gpu});
+    }
+    ++gpu->files;
+    add_once(gpu->builds, build_name(environment));
+    for (const Record& record : result.file.records) {
+      if (selects(record.id.name())) gpu->records.push_back(&record);
+    }
+    has_records = has_records || !gpu->records.empty();
+  }
+  if (!has_records) throw UsageError{fmt::format("--filter={}: selects no case of the files", options.filter)};
+  name_apart(gpus);
+  for (const GpuPrice& price : options.prices) set_price(gpus, price);
+  return gpus;
+}
+
+HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus) {
+  const std::optional<CaseId> workload = best_workload(gpus);
+  if (!workload) {
+    throw UsageError{
+        "--headline: no case of Model has a time; give results of the standard suite, or of "
+        "--benchmark_filter='^Model/.*pass:train_step/precision:bf16'"};
+  }
+  HeadlineSteps headline{.common = workload->parameters(), .sizes = {}, .steps = {}};
+  std::map<std::string, std::map<const HeadlineGpu*, std::vector<const Record*>>> cells;
+  for (const HeadlineGpu& gpu : gpus) {
+    for (const Record* const record : gpu.records) {
+      const std::string* const size = record->id.find("size");
+      if (size == nullptr || record->id.family() != "Model" || workload_of(record->id) != headline.common) continue;
+      add_once(headline.sizes, *size);
+      cells[*size][&gpu].push_back(record);
+    }
+  }
+  for (const std::string& size : headline.sizes) {
+    for (const HeadlineGpu& gpu : gpus) {
+      const auto records = cells[size].find(&gpu);
+      if (records != cells[size].end()) headline.steps.push_back(fastest(gpu, size, records->second));
+    }
+  }
+  return headline;
+}
+
+std::string common_value(const HeadlineSteps& steps, std::string_view key) {
+  const auto found = std::ranges::find(steps.common, key, &CaseId::Parameter::first);
+  return found == steps.common.end() ? "" : found->second;
+}
+
+}  // namespace tbench::studies
