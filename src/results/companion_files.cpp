@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tbench/core/error.hpp"
@@ -43,33 +42,32 @@ SelfComparison::Seen seen(const OrderedJson& entry, const std::string& which) {
           .outcome = entry.at(which + (has_outcome ? "_outcome" : "_verdict")).get<std::string>()};
 }
 
-struct Manifest {
-  std::map<std::string, std::string> gpus;  // UUID by the machine's name
+std::vector<ManifestEntry> manifest_from_json(const OrderedJson& json) {
   std::vector<ManifestEntry> files;
-};
-
-Manifest manifest_from_json(const OrderedJson& json) {
-  Manifest manifest;
-  for (const auto& [name, uuid] : json.at("machines").items()) manifest.gpus[name] = uuid.get<std::string>();
   for (const OrderedJson& entry : json.at("files")) {
     ManifestEntry file{.file = entry.at("file").get<std::string>(),
                        .what = entry.at("what").get<std::string>(),
                        .machine = entry.at("machine").get<std::string>(),
                        .build = {}};
     if (entry.contains("build")) file.build = entry.at("build").get<std::string>();
-    manifest.files.push_back(std::move(file));
+    files.push_back(std::move(file));
   }
-  return manifest;
+  return files;
+}
+
+/// Returns the first four digits of a GPU's UUID, which is `GPU-` and the digits.
+std::string machine_of(const Environment& environment) {
+  constexpr std::size_t kDigits = 4;
+  if (!environment.gpu) return "no GPU";
+  const std::string& uuid = environment.gpu->uuid;
+  return uuid.substr(std::min(uuid.find('-') + 1, uuid.size()), kDigits);
 }
 
 /// Returns how the manifest contradicts the results themselves, or nullopt if they agree.
-std::optional<std::string> difference(const Manifest& manifest, const ManifestEntry& entry,
-                                      const Environment& environment) {
-  const std::string uuid = environment.gpu ? environment.gpu->uuid : "no GPU";
-  const auto machine = manifest.gpus.find(entry.machine);
-  if (machine == manifest.gpus.end()) return fmt::format("there is no machine '{}'", entry.machine);
-  if (machine->second != uuid)
-    return fmt::format("machine {} is {}, the file was made on {}", entry.machine, machine->second, uuid);
+std::optional<std::string> difference(const ManifestEntry& entry, const Environment& environment) {
+  if (const std::string machine = machine_of(environment); machine != entry.machine) {
+    return fmt::format("machine {}, the file was made on {}", entry.machine, machine);
+  }
   if (build_name(environment) != *entry.build) {
     return fmt::format("build {}, the file was made by {}", *entry.build, build_name(environment));
   }
@@ -132,23 +130,23 @@ std::vector<SelfComparison> read_self_comparison(const std::string& path) {
 
 std::vector<ManifestEntry> read_manifest(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
-  Manifest manifest = read_companion(path, kMakeManifest, &manifest_from_json);
-  for (const ManifestEntry& entry : manifest.files) {
+  std::vector<ManifestEntry> files = read_companion(path, kMakeManifest, &manifest_from_json);
+  for (const ManifestEntry& entry : files) {
     const std::string file = (folder / entry.file).string();
     if (!entry.build) {
       static_cast<void>(read_text(file));
       continue;
     }
-    if (const auto found = difference(manifest, entry, read_result_file(file).environment)) {
+    if (const auto found = difference(entry, read_result_file(file).environment)) {
       throw UsageError{fmt::format("'{}': {}: {}; correct the manifest", path, entry.file, *found)};
     }
   }
   for (const std::string& file : packed_files_below(folder)) {
-    if (std::ranges::find(manifest.files, file, &ManifestEntry::file) == manifest.files.end()) {
+    if (std::ranges::find(files, file, &ManifestEntry::file) == files.end()) {
       throw UsageError{fmt::format("'{}': {} is not in it; say what it is", path, file)};
     }
   }
-  return std::move(manifest.files);
+  return files;
 }
 
 }  // namespace tbench::results

@@ -59,7 +59,7 @@ struct SelfComparison {
 struct ManifestEntry {
   std::string file;  // relative to the manifest's folder
   std::string what;
-  std::string machine;               // a name for a GPU
+  std::string machine;               // the first four digits of the GPU's UUID
   std::optional<std::string> build;  // build_name(); absent for files that are not results
 };
 
