@@ -208,7 +208,7 @@ TEST(ComparisonPage, TracedCasesHaveTheGpusChangeBesideTheSteps) {
   const Comparison host = compare(traced(0.020, 0.010), traced(0.021, 0.010), {});
   const std::string page = comparison_console(host, {});
   EXPECT_THAT(page, HasSubstr("HOST"));
-  EXPECT_THAT(page, testing::ContainsRegex("[+]5[.]0 % .*[+]0[.]0 %"));
+  EXPECT_THAT(page, testing::ContainsRegex("HOST +[+]5[.]0 .*[+]0[.]0 .* Model small 512 4 train_step bf16 sdpa\n"));
   EXPECT_THAT(comparison_markdown(host), testing::ContainsRegex("change %.*device %.*cycles %"));
   EXPECT_EQ(exit_status(host, false), 0);
   EXPECT_EQ(exit_status(host, true), 4);

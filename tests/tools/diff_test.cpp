@@ -16,6 +16,7 @@ namespace tbench::tool {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -97,10 +98,11 @@ TEST_F(TbenchDiff, CopiesAreNoReplicates) {
 TEST_F(TbenchDiff, SaysWhatRegressed) {
   const support::ChildResult result = diff_of(base_, slow_);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, AllOf(StartsWith("1 case is slower, by "), HasSubstr("\nREGRESSED  Model small"),
-                                HasSubstr("+4.0 %"), HasSubstr("\n    1 REGRESSED\n"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(result.out,
+              AllOf(StartsWith("1 case is slower, by "), ContainsRegex("\nREGRESSED +[+]4[.]0 .*  Model small"),
+                    HasSubstr("\n    1 REGRESSED\n"), Not(HasSubstr("\033"))));
   EXPECT_THAT(diff({base_[0], slow_[0]}).out, AllOf(StartsWith("Nothing is known of"), HasSubstr("1 UNDECIDED")));
-  EXPECT_THAT(diff_of(base_, slow_, {"--all"}).out, HasSubstr("\nREGRESSED  Model/size:small"));
+  EXPECT_THAT(diff_of(base_, slow_, {"--all"}).out, ContainsRegex("\nREGRESSED .*  Model/size:small"));
 }
 
 TEST_F(TbenchDiff, NotComparable) {
@@ -137,7 +139,7 @@ TEST_F(TbenchDiff, PlainGoogleBenchmarkJson) {
   const support::ChildResult result = diff({path, path});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.err, HasSubstr("warning: '" + path + "': plain Google Benchmark JSON"));
-  EXPECT_THAT(result.out, HasSubstr("UNDECIDED  BM_a/8"));
+  EXPECT_THAT(result.out, ContainsRegex("UNDECIDED .*  BM_a/8"));
 }
 
 /// Writes a file with a CUDA graph. One process per side is enough to judge it.
@@ -162,9 +164,9 @@ TEST_F(TbenchDiff, OneFileASideIsJudgedByKnownSpreads) {
   const support::ChildResult slower = diff({base, slow});
   EXPECT_EQ(slower.exit_status, 0);
   EXPECT_EQ(diff({base, slow, "--strict"}).exit_status, 4);
-  EXPECT_THAT(slower.out,
-              AllOf(StartsWith("1 case is probably slower, by 3.3 to 4.3 %.\n"),
-                    HasSubstr("LIKELY_SLOWER  Model small graph"), HasSubstr("\nnext:\n  for i in 1 2 3; do\n")));
+  EXPECT_THAT(slower.out, AllOf(StartsWith("1 case is probably slower, by 3.3 to 4.3 %.\n"),
+                                ContainsRegex("LIKELY_SLOWER .*  Model small graph"),
+                                HasSubstr("\nnext:\n  for i in 1 2 3; do\n")));
   const support::ChildResult elsewhere = diff({base, graph_file(folder_, "d.json", 25.95, "GPU-b")});
   EXPECT_THAT(elsewhere.out, HasSubstr("another GPU of one model (GPU-a and GPU-b, NVIDIA H200), another host"));
 }

@@ -37,14 +37,6 @@ std::string coloured(const std::string& line) {
   return fmt::format("{}{}{}{}", colour_of(*outcome), name, render::kPlain, line.substr(name.size()));
 }
 
-std::string times_of(const Case& c) {
-  if (!c.base.time && !c.next.time) return "";
-  const auto text = [](const std::optional<Seconds>& time) {
-    return time ? render::format_milliseconds(time) : std::string{"-"};
-  };
-  return fmt::format("{} -> {}", text(c.base.time), text(c.next.time));
-}
-
 /// Returns the change of a case's time. If the host limits a side and the time was not tested, the text is `host`,
 /// since such a change does not come from the code.
 std::string change_of(const Case& c) {
@@ -53,7 +45,7 @@ std::string change_of(const Case& c) {
 
 std::string limit_of(const Case& c) {
   if (!c.known_limit) return "";
-  return fmt::format("{:.1f} %{}", 100 * *c.known_limit, c.judged_by == Measure::kDeviceTime ? " GPU" : "");
+  return fmt::format("{:.1f}{}", 100 * *c.known_limit, c.judged_by == Measure::kDeviceTime ? " GPU" : "");
 }
 
 std::string interval_of(const Case& c) {
@@ -83,40 +75,29 @@ std::vector<const Case*> in_order(const Comparison& comparison, bool is_sorted) 
   return cases;
 }
 
-/// Returns the table of the cases.
-/// @param note_width  largest width of the notes; nullopt for whole notes
-render::Table table_of(std::span<const Case* const> cases, const CaseNames& names, bool are_whole,
-                       std::optional<std::size_t> note_width) {
+/// Returns the table of the cases. Its last column is the case's short name, or the whole name and the note.
+render::Table table_of(std::span<const Case* const> cases, const CaseNames& names, bool are_whole) {
   using enum render::Align;
-  render::Table table{{{"outcome", kLeft},
-                       {"case", kLeft},
-                       {"ms -> ms", kRight},
-                       {"change", kRight},
-                       {"95 % interval", kRight, 2},
-                       {"GPU time", kRight},
-                       {"limit", kRight},
-                       {"n", kRight, 3},
-                       {"note", kLeft}}};
+  std::vector<render::Column> columns{{"outcome", kLeft},  {"time %", kRight},    {"95 % interval", kRight, 2},
+                                      {"GPU %", kRight},   {"limit %", kRight},   {"n", kRight, 3},
+                                      {"base ms", kRight}, {"new ms", kRight, 1}, {"case", kLeft}};
+  if (are_whole) columns.push_back({"note", kLeft});
+  render::Table table{std::move(columns)};
   for (const Case* const c : cases) {
     const bool is_one = c->base.replicates == 1 && c->next.replicates == 1;
-    table.add_row({c->outcome ? std::string{to_string(*c->outcome)} : "", are_whole ? c->id.name() : names(c->id),
-                   times_of(*c), change_of(*c), interval_of(*c), signed_percent(c->device_ratio), limit_of(*c),
-                   is_one ? "" : fmt::format("{}+{}", c->base.replicates, c->next.replicates),
-                   note_width ? render::fit(c->note, *note_width) : c->note});
+    Texts row{c->outcome ? std::string{to_string(*c->outcome)} : "",
+              change_of(*c),
+              interval_of(*c),
+              signed_percent(c->device_ratio),
+              limit_of(*c),
+              is_one ? "" : fmt::format("{}+{}", c->base.replicates, c->next.replicates),
+              render::format_milliseconds(c->base.time),
+              render::format_milliseconds(c->next.time),
+              are_whole ? c->id.name() : names(c->id)};
+    if (are_whole) row.push_back(c->note);
+    table.add_row(std::move(row));
   }
   return table;
-}
-
-/// Returns the table's text. Names take precedence over notes, which get the remaining width.
-std::string table_text(std::span<const Case* const> cases, const CaseNames& names, std::size_t width) {
-  std::size_t used = 0;
-  const render::Table bare = table_of(cases, names, false, 0).without_spare_columns(width);
-  for (const std::string& line : split(bare.text(width), '\n')) used = std::max(used, render::display_width(line));
-  constexpr std::size_t kGap = 2;
-  constexpr std::size_t kShortest = 12;
-  const std::size_t left = width > used + kGap ? width - used - kGap : 0;
-  const std::size_t note_width = std::max(left, kShortest);
-  return table_of(cases, names, false, note_width).without_spare_columns(width).text(width);
 }
 
 /// Returns the command with a line for each of its steps.
@@ -159,11 +140,11 @@ std::string comparison_console(const Comparison& comparison, const ConsoleOption
   const std::size_t shown = options.all ? cases.size() : std::min(cases.size(), kMaxShown);
   const std::span<const Case* const> first = std::span{cases}.first(shown);
   const CaseNames names{comparison.cases};
-  const std::string table = options.all
-                                ? table_of(first, names, true, std::nullopt).without_spare_columns(std::nullopt).text()
-                                : table_text(first, names, width);
+  const render::Table table = table_of(first, names, options.all);
+  const Texts lines = options.all ? split(table.without_spare_columns(std::nullopt).text(), '\n')
+                                  : lines_with_notes(table, first, names, width);
   text += "\n";
-  for (const std::string& line : split(table, '\n')) {
+  for (const std::string& line : lines) {
     if (!line.empty()) text += (options.colour ? coloured(line) : line) + "\n";
   }
   if (shown < cases.size()) text += fmt::format("... {} more: --all\n", cases.size() - shown);

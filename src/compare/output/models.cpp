@@ -54,17 +54,19 @@ double weight_of(const Case* c) {
 
 render::Table table_of(std::span<const Case* const> cases, const CaseNames& names, bool are_whole) {
   using enum render::Align;
-  render::Table table{{{"GPU time", kRight},
-                       {"95 % interval", kRight, 2},
-                       {"step", kRight},
-                       {"95 % interval", kRight, 3},
-                       {"base ms", kRight, 1},
-                       {"case", kLeft},
-                       {"note", kLeft}}};
+  std::vector<render::Column> columns{{"GPU time", kRight},         {"95 % interval", kRight, 2}, {"step", kRight},
+                                      {"95 % interval", kRight, 3}, {"base ms", kRight, 1},       {"case", kLeft}};
+  if (are_whole) columns.push_back({"note", kLeft});
+  render::Table table{std::move(columns)};
   for (const Case* const c : cases) {
-    table.add_row({ratio_of(c->device_ratio), interval_of(c->device_ratio_interval, false), ratio_of(c->ratio),
-                   interval_of(c->ratio_interval, c->interval_is_within), render::format_milliseconds(c->base.time),
-                   are_whole ? c->id.name() : names(c->id), c->note});
+    std::vector<std::string> row{ratio_of(c->device_ratio),
+                                 interval_of(c->device_ratio_interval, false),
+                                 ratio_of(c->ratio),
+                                 interval_of(c->ratio_interval, c->interval_is_within),
+                                 render::format_milliseconds(c->base.time),
+                                 are_whole ? c->id.name() : names(c->id)};
+    if (are_whole) row.push_back(c->note);
+    table.add_row(std::move(row));
   }
   return table;
 }
@@ -82,10 +84,11 @@ std::string models_console(const Comparison& comparison, const ConsoleOptions& o
   for (const Case& c : comparison.cases) cases.push_back(&c);
   if (!options.is_sorted) std::ranges::stable_sort(cases, std::ranges::greater{}, weight_of);
   const std::size_t shown = options.all ? cases.size() : std::min(cases.size(), kMaxShown);
-  const std::optional<std::size_t> fits = options.all ? std::nullopt : std::optional{width};
-  text += table_of(std::span{cases}.first(shown), CaseNames{comparison.cases}, options.all)
-              .without_spare_columns(fits)
-              .text(fits);
+  const std::span<const Case* const> first = std::span{cases}.first(shown);
+  const CaseNames names{comparison.cases};
+  const render::Table table = table_of(first, names, options.all);
+  text += options.all ? table.without_spare_columns(std::nullopt).text()
+                      : join(lines_with_notes(table, first, names, width), "\n") + "\n";
   if (shown < cases.size()) text += fmt::format("... {} more: --all\n", cases.size() - shown);
   const std::size_t unmatched = comparison.only_in_base.size() + comparison.only_in_next.size();
   if (unmatched > 0) text += fmt::format("{} on one side only\n", counted(unmatched, "case is", "cases are"));

@@ -9,6 +9,7 @@
 
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -166,7 +167,7 @@ std::string CaseNames::operator()(const CaseId& id) const {
 }
 
 std::string signed_percent(const std::optional<double>& ratio) {
-  return ratio ? fmt::format("{:+.1f} %", 100 * (*ratio - 1)) : "";
+  return ratio ? fmt::format("{:+.1f}", 100 * (*ratio - 1)) : "";
 }
 
 std::string counted(std::size_t count, const std::string& one, const std::string& several) {
@@ -204,6 +205,24 @@ std::string sides_of(const Comparison& comparison) {
   const std::string builds =
       base == next ? fmt::format("one build {}", base) : fmt::format("builds {} and {}", base, next);
   return fmt::format("{}; {}; {}", processes_of(comparison), gpus_of(comparison), is_told ? builds : "unknown builds");
+}
+
+std::vector<std::string> lines_with_notes(const render::Table& table, std::span<const CaseComparison* const> cases,
+                                          const CaseNames& names, std::size_t width) {
+  constexpr std::size_t kGap = 2;
+  constexpr std::size_t kHeader = 2;
+  constexpr std::size_t kIndent = 11;  // below the column after `outcome`
+  std::size_t longest = 0;
+  for (const CaseComparison* const c : cases) longest = std::max(longest, render::display_width(names(c->id)));
+  const std::size_t beside = width > longest + kGap ? width - longest - kGap : 1;  // for all other columns
+  std::vector<std::string> lines;
+  const std::vector<std::string> rows = split(table.without_spare_columns(beside).text(width), '\n');
+  for (std::size_t i = 0; i < rows.size() && i < kHeader + cases.size(); ++i) {
+    lines.push_back(rows[i]);
+    if (i < kHeader || cases[i - kHeader]->note.empty()) continue;
+    render::add_wrapped(lines, std::string(kIndent, ' '), render::one_line(cases[i - kHeader]->note), kIndent, width);
+  }
+  return lines;
 }
 
 }  // namespace tbench::compare

@@ -1,12 +1,15 @@
 // Short names and numbers of a comparison, for its output on a terminal.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tbench/compare/comparison.hpp"
+#include "tbench/render/table.hpp"
 
 namespace tbench::compare {
 
@@ -21,7 +24,7 @@ class CaseNames {
   std::map<std::string, std::vector<CaseId::Parameter>> shared_;  // by family; only for families of several cases
 };
 
-/// Returns a ratio as a change in percent: `+4.80 %` for 1.048; empty if the ratio is absent.
+/// Returns a ratio as a change in percent, without the unit: `+4.8` for 1.048; empty if the ratio is absent.
 [[nodiscard]] std::string signed_percent(const std::optional<double>& ratio);
 
 /// Returns a count with its noun: `1 case`, `12 cases`.
@@ -39,5 +42,12 @@ class CaseNames {
 
 /// Returns the sides, processes, GPU, host and builds in a sentence.
 [[nodiscard]] std::string sides_of(const Comparison& comparison);
+
+/// Returns the lines of a table whose last column has the cases' names. Leaves out spare columns rather than shorten
+/// names. Below each case is its note, indented and wrapped.
+/// @param cases  one per row of the table
+[[nodiscard]] std::vector<std::string> lines_with_notes(const render::Table& table,
+                                                        std::span<const CaseComparison* const> cases,
+                                                        const CaseNames& names, std::size_t width);
 
 }  // namespace tbench::compare
