@@ -60,7 +60,6 @@ TEST(Tbench, AFullDiskIsSeenHoweverShortTheOutput) {
 }
 
 TEST(Tbench, WrongCommandLines) {
-  expect_usage_error({}, HasSubstr("tbench --help"));
   expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
   expect_usage_error(
       {"zzz"},

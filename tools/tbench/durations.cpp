@@ -66,9 +66,7 @@ void add_durations(CLI::App& app) {
                    "prints them")
       ->type_name("NAMES");
   command->add_option("-o,--output", arguments->out, "The file to write [default: standard output]")->type_name("OUT");
-  command->footer(
-      "Example: tbench durations run_1.json.gz run_2.json.gz -o a100.csv; transformer_bench --tb_durations=a100.csv\n"
-      "Exit: 0; 2 usage, unreadable input or GPUs of several models.");
+  command->footer("Exit: 0; 2 usage, unreadable input or GPUs of several models.");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -4,14 +4,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "command_line.hpp"
+#include "help/examples.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/process/bound_run.hpp"
+#include "tbench/render/help.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/write_error.hpp"
@@ -34,6 +37,7 @@ int after_flush(int status) {
 int run(int argc, char** argv) {
   CLI::App app{"Shows and compares results of transformer_bench.", "tbench"};
   app.set_version_flag("--version", TBENCH_VERSION);
+  app.formatter(std::make_shared<tbench::render::HelpFormatter>());
   app.require_subcommand(1);
   app.fallthrough(false);
   int exit_status = tbench::kExitOk;
@@ -54,6 +58,11 @@ int run(int argc, char** argv) {
   tbench::tool::add_profile(app);
   tbench::tool::add_report(app, exit_status);
   tbench::tool::add_spreads(app);
+  tbench::tool::add_examples(app);
+  if (argc == 1) {
+    say(app.help());
+    return tbench::kExitUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

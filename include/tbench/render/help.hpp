@@ -1,0 +1,33 @@
+// The --help of both programs: lines of at most 100 columns, readable types of values, and examples.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace tbench::render {
+
+/// The largest number of columns of a line of --help.
+inline constexpr std::size_t kHelpWidth = 100;
+
+/// Formats the help of a program and of its commands. Wraps all texts at kHelpWidth. Leaves out the types that say
+/// nothing: `TEXT` of a file, and the ranges of numbers, which the errors name.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  [[nodiscard]] std::string make_description(const CLI::App* app) const override;
+  [[nodiscard]] std::string make_usage(const CLI::App* app, std::string name) const override;
+  [[nodiscard]] std::string make_footer(const CLI::App* app) const override;
+  [[nodiscard]] std::string make_subcommand(const CLI::App* command) const override;
+  [[nodiscard]] std::string make_option(const CLI::Option* option, bool is_positional) const override;
+};
+
+/// An example of a command line.
+struct HelpExample {
+  std::string command;  // `tbench report a.json`
+  std::string what;     // what it does, as a phrase
+};
+
+/// Puts examples in front of the footer of a command's help.
+void add_examples(CLI::App& command, const std::vector<HelpExample>& examples);
+
+}  // namespace tbench::render
