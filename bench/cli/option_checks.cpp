@@ -11,6 +11,8 @@
 #include <optional>
 #include <system_error>
 
+#include "tbench/core/hints/quantities.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/model/plugins.hpp"
 
@@ -31,6 +33,16 @@ std::optional<double> finite_number(std::string_view digits) {
   return is_whole && std::isfinite(value) ? std::optional{value} : std::nullopt;
 }
 
+template <class Number>
+std::string did_you_mean_number(const std::optional<Number>& number) {
+  return number ? fmt::format("; did you mean '{}'?", *number) : std::string{};
+}
+
+/// Returns the count of Google Benchmark's `10x`, which takes the place of a time there.
+std::optional<std::int64_t> count_of_iterations(std::string_view text) {
+  return text.ends_with('x') ? parse_integer(text.substr(0, text.size() - 1)) : std::nullopt;
+}
+
 }  // namespace
 
 CLI::Validator one_of(const Choices<int>& choices) {
@@ -43,7 +55,7 @@ CLI::Validator one_of(const Choices<int>& choices) {
       }
       names.push_back(name);
     }
-    return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean(text, names));
+    return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean_value(text, names));
   });
 }
 
@@ -51,25 +63,34 @@ CLI::Validator whole_number(std::int64_t min) {
   return validator([min](std::string& text) -> std::string {
     const std::optional<std::int64_t> value = parse_integer(text);
     if (value && *value >= min) return {};
-    return fmt::format("'{}' is not a whole number of at least {}", text, min);
+    std::optional<std::int64_t> meant = count_in(text);
+    if (meant && *meant < min) meant.reset();
+    return fmt::format("'{}' is not a whole number of at least {}{}", text, min, did_you_mean_number(meant));
   });
 }
 
-CLI::Validator positive_number(std::string unit) {
-  return validator([unit = std::move(unit)](std::string& text) -> std::string {
+CLI::Validator positive_gib() {
+  return validator([](std::string& text) -> std::string {
     const std::optional<double> value = finite_number(text);
     if (value && *value > 0) return {};
-    return fmt::format("'{}' is not a number of {} above 0", text, unit);
+    std::optional<double> meant = gib_in(text);
+    if (meant && *meant <= 0) meant.reset();
+    return fmt::format("'{}' is not a number of GiB above 0{}", text, did_you_mean_number(meant));
   });
 }
 
-CLI::Validator seconds() {
-  return validator([](std::string& text) -> std::string {
+CLI::Validator seconds(std::string count_flag) {
+  return validator([count_flag = std::move(count_flag)](std::string& text) -> std::string {
     std::string_view digits{text};
     if (digits.ends_with('s')) digits.remove_suffix(1);
     const std::optional<double> value = finite_number(digits);
     if (!value || *value < 0) {
-      return fmt::format("'{}' is not a number of seconds, e.g. 0.5", text);
+      const std::optional<std::int64_t> count = count_of_iterations(text);
+      if (count && !count_flag.empty()) {
+        return fmt::format("'{}' is a count, not a number of seconds; did you mean '{}={}'?", text, count_flag, *count);
+      }
+      const std::string meant = did_you_mean_number(seconds_in(text));
+      return fmt::format("'{}' is not a number of seconds{}", text, meant.empty() ? ", e.g. 0.5" : meant);
     }
     text = digits;
     return {};
@@ -80,7 +101,11 @@ CLI::Validator key_value() {
   return validator([](std::string& text) -> std::string {
     const std::size_t equals = text.find('=');
     if (equals != 0 && equals != std::string::npos) return {};
-    return fmt::format("'{}' is not key=value", text);
+    const std::size_t colon = text.find(':');
+    const bool has_colon = colon != 0 && colon != std::string::npos;
+    const std::string meant = has_colon ? text.substr(0, colon) + "=" + text.substr(colon + 1) : std::string{};
+    return fmt::format("'{}' is not key=value{}", text,
+                       has_colon ? fmt::format("; did you mean '{}'?", meant) : std::string{});
   });
 }
 

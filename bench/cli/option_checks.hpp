@@ -9,7 +9,7 @@
 namespace tbench::bench {
 
 /// The names of an option's choices, with the enumerators to which one_of() converts them for CLI11. Its error reads
-/// "'gpu' is not one of auto, cuda, cpu".
+/// "'gpu' is not one of auto, cuda, cpu; did you mean 'cuda'?".
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 [[nodiscard]] CLI::Validator one_of(const Choices<int>& choices);
@@ -23,12 +23,13 @@ template <class Enum>
 /// Accepts whole numbers of at least `min`; its error reads "'ten' is not a whole number of at least 1".
 [[nodiscard]] CLI::Validator whole_number(std::int64_t min);
 
-/// Accepts numbers above 0; its error reads "'0' is not a number of GiB above 0".
-[[nodiscard]] CLI::Validator positive_number(std::string unit);
+/// Accepts numbers above 0; its error reads "'16GiB' is not a number of GiB above 0; did you mean '16'?".
+[[nodiscard]] CLI::Validator positive_gib();
 
 /// Accepts seconds: a finite number of at least 0, with or without the "s" that Google Benchmark 1.8 writes. Removes
 /// the "s" from the value.
-[[nodiscard]] CLI::Validator seconds();
+/// @param count_flag  flag to suggest for a count of iterations, Google Benchmark's `10x`; empty if there is none
+[[nodiscard]] CLI::Validator seconds(std::string count_flag);
 
 /// Accepts KEY=VALUE with a key that is not empty.
 [[nodiscard]] CLI::Validator key_value();

@@ -9,7 +9,9 @@
 #include <map>
 #include <set>
 
+#include "bench/cli/axis_hint.hpp"
 #include "bench/cli/build_info.hpp"
+#include "bench/cli/flag_hint.hpp"
 #include "bench/cli/google_benchmark_flags.hpp"
 #include "bench/cli/option_checks.hpp"
 #include "tbench/core/case_id.hpp"
@@ -42,9 +44,10 @@ struct Group {
     return app.add_option_function<std::vector<std::string>>(flag, use_all, help)->group(name)->allow_extra_args(false);
   }
   template <class Target>
-  CLI::Option* seconds_option(const std::string& flag, Target& target, const std::string& help) const {
+  CLI::Option* seconds_option(const std::string& flag, Target& target, const std::string& help,
+                              const std::string& count_flag = {}) const {
     const auto set = [&target](double value) { target = Seconds{value}; };
-    return app.add_option_function<double>(flag, set, help)->group(name)->transform(seconds());
+    return app.add_option_function<double>(flag, set, help)->group(name)->transform(seconds(count_flag));
   }
 };
 
@@ -79,7 +82,7 @@ void declare_selection(CLI::App& app, Options& options) {
                fmt::format("Run exactly the cases of one table of 'tbench report --study', by its protocol: {}",
                            fmt::join(studies::study_names(), ", ")));
   group.each(
-      "--tb_axis", [&](const std::string& text) { options.axes.push_back(parse_axis_override(text)); },
+      "--tb_axis", [&](const std::string& text) { options.axes.push_back(parse_axis(text)); },
       "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)");
   group.each(
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
@@ -103,10 +106,8 @@ void declare_selection(CLI::App& app, Options& options) {
           "none [default: the built-in table of the GPU]")
       ->type_name("FILE");
   group.option("--tb_device", options.device, "auto, cuda or cpu")
-      ->transform(one_of<DeviceChoice>({{"auto", DeviceChoice::kAuto},
-                                        {"cuda", DeviceChoice::kCuda},
-                                        {"gpu", DeviceChoice::kCuda},
-                                        {"cpu", DeviceChoice::kCpu}}))
+      ->transform(one_of<DeviceChoice>(
+          {{"auto", DeviceChoice::kAuto}, {"cuda", DeviceChoice::kCuda}, {"cpu", DeviceChoice::kCpu}}))
       ->default_str("auto");
   group.option("--tb_seed", options.seed, "Seed of weights and inputs")->check(whole_number(0))->capture_default_str();
 }
@@ -114,9 +115,11 @@ void declare_selection(CLI::App& app, Options& options) {
 void declare_sampling(CLI::App& app, Options& options) {
   const Group group{app, "How it is measured"};
   group.seconds_option("--benchmark_min_time", options.min_time,
-                       "Sample for at least this many seconds [default: 0.5, kernels 0.1; smoke a fifth]");
+                       "Sample for at least this many seconds [default: 0.5, kernels 0.1; smoke a fifth]",
+                       "--tb_samples");
   group.seconds_option("--benchmark_min_warmup_time", options.min_warm_up_time,
-                       "Warm up for at least this many seconds [default: 1, kernels 0.2; smoke a fifth]");
+                       "Warm up for at least this many seconds [default: 1, kernels 0.2; smoke a fifth]",
+                       "--tb_warmup");
   group.option("--benchmark_repetitions", options.repetitions, "Measure every case this many times in its process")
       ->check(whole_number(1))
       ->capture_default_str();
@@ -212,7 +215,7 @@ void declare_processes(CLI::App& app, Options& options) {
       .option("--tb_memory_limit", options.memory_limit_gib,
               "Limit cases to this many GiB of the GPU's memory, to see where a smaller GPU would run out")
       ->type_name("GIB")
-      ->check(positive_number("GiB"));
+      ->check(positive_gib());
   group
       .option("--tb_clock_policy", options.clock_policy,
               "What you did to the GPU's clocks, for the record: default, locked-base, ...")
@@ -364,12 +367,14 @@ void give_page_results(Options& options) {
 }
 
 void refuse_unknown(const CLI::App& app) {
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
-  for (const std::string& word : app.remaining()) {
-    const std::string flag = word.substr(0, word.find('='));
-    throw UsageError{fmt::format("unknown argument '{}'{} (--help lists all)", word, did_you_mean(flag, known))};
+  const std::vector<std::string> unknown = app.remaining();
+  if (unknown.empty()) return;
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    const bool is_for_users = !option->get_group().empty();
+    if (is_for_users) flags.push_back("--" + option->get_lnames().front());
   }
+  throw UsageError{unknown_argument_message(unknown, flags)};
 }
 
 }  // namespace

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "bench/plan/filter_hint.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/error.hpp"
@@ -63,14 +65,27 @@ Selection without_retired(Suite suite, std::vector<CaseId> matching, const Optio
   return selection;
 }
 
+constexpr std::array kSuites{Suite::kSmoke, Suite::kStandard, Suite::kFull};
+
 std::string other_suites_hint(std::span<const FamilySpec> families, const Options& options) {
   std::vector<std::string> found;
-  for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
+  for (const Suite suite : kSuites) {
     const std::size_t count = filtered(expanded(families, suite, options), options.filter).size();
     if (count > 0) found.push_back(fmt::format("--tb_suite={} has {}", to_string(suite), count));
   }
-  if (found.empty()) return "; no suite has a match (--benchmark_list_tests --tb_suite=full lists the names)";
-  return "; " + join(found, ", ");
+  return found.empty() ? std::string{} : "; " + join(found, ", ");
+}
+
+/// Returns why the filter matches no case, or nullopt if the reason is unknown. The families of this run may be those
+/// that run with ranks or those that do not; a filter's words are looked up in all.
+/// @param cases  cases of the study; empty for the cases of all suites
+std::optional<std::string> explanation(const Options& options, std::span<const CaseId> cases = {}) {
+  const std::vector<FamilySpec> families = specs_of(all_families(options.sizes));
+  std::vector<CaseId> of_suites;
+  for (const Suite suite : kSuites)
+    std::ranges::copy(expanded(families, suite, options), std::back_inserter(of_suites));
+  return cases.empty() ? explain_unmatched_filter(options.filter, families, of_suites, {})
+                       : explain_unmatched_filter(options.filter, families, cases, of_suites);
 }
 
 /// Returns the known values of a key; empty for a key that takes any number, and for an unknown family or key.
@@ -108,6 +123,9 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
   }
   Selection selection{.suite = Suite::kStandard, .cases = filtered(cases, options.filter)};
   if (!selection.cases.empty()) return selection;
+  if (const auto why = explanation(options, cases)) {
+    throw UsageError{fmt::format("--benchmark_filter={}: {}", options.filter, *why)};
+  }
   throw UsageError{
       fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "
                   "--tb_study={} lists the names",
@@ -133,15 +151,17 @@ Selection select_cases(std::span<const FamilySpec> families, const Options& opti
   if (!options.study.empty()) return select_study(families, options, has_gpu);
   const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
   Selection selection = without_retired(suite, filtered(expanded(families, suite, options), options.filter), options);
-  if (selection.cases.empty()) {
-    throw UsageError{fmt::format("--benchmark_filter={}: no case of the {} suite{} matches{}", options.filter,
-                                 to_string(suite),
-                                 options.suite ? ""
-                                 : has_gpu     ? ""
-                                               : " (the default without a GPU)",
-                                 other_suites_hint(families, options))};
+  if (!selection.cases.empty()) return selection;
+  std::string others = other_suites_hint(families, options);
+  if (others.empty()) {
+    if (const auto why = explanation(options)) {
+      throw UsageError{fmt::format("--benchmark_filter={}: {}", options.filter, *why)};
+    }
+    others = "; no suite has a match (--benchmark_list_tests --tb_suite=full lists the names)";
   }
-  return selection;
+  const bool is_smoke_by_default = !options.suite && !has_gpu;
+  throw UsageError{fmt::format("--benchmark_filter={}: no case of the {} suite{} matches{}", options.filter,
+                               to_string(suite), is_smoke_by_default ? " (the default without a GPU)" : "", others)};
 }
 
 Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu) {

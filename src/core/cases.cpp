@@ -10,6 +10,9 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/quantities.hpp"
+#include "tbench/core/hints/regex_mistakes.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench {
@@ -31,7 +34,7 @@ const FamilySpec& family_of(std::span<const FamilySpec> families, const std::str
   if (found != families.end()) return *found;
   const std::vector<std::string> names = family_names(families);
   throw UsageError{
-      fmt::format("--tb_axis: no family '{}'{} (families: {})", name, did_you_mean(name, names), listed(names))};
+      fmt::format("--tb_axis: no family '{}'{} (families: {})", name, did_you_mean_value(name, names), listed(names))};
 }
 
 const KeySpec& key_of(const FamilySpec& family, const std::string& key) {
@@ -40,21 +43,23 @@ const KeySpec& key_of(const FamilySpec& family, const std::string& key) {
   std::vector<std::string> names;
   for (const KeySpec& spec : family.keys) names.push_back(spec.key);
   throw UsageError{fmt::format("--tb_axis: family {} has no axis '{}'{} (axes: {})", family.name, key,
-                               did_you_mean(key, names), listed(names))};
+                               did_you_mean_value(key, names), listed(names))};
 }
 
 void check_value(const FamilySpec& family, const KeySpec& key, const std::string& value) {
   if (!key.known.empty()) {
     if (std::ranges::find(key.known, value) != key.known.end()) return;
     throw UsageError{fmt::format("--tb_axis={}.{}: unknown value '{}'{} (values: {})", family.name, key.key, value,
-                                 did_you_mean(value, key.known), listed(key.known))};
+                                 did_you_mean_value(value, key.known), listed(key.known))};
   }
   const std::optional<std::int64_t> number = parse_integer(value);
   if (number && *number > kLargestValue) {
     throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is above {}", family.name, key.key, value, kLargestValue)};
   }
   if (!number || *number <= 0 || value != fmt::format("{}", *number)) {
-    throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is not a positive whole number", family.name, key.key, value)};
+    const std::optional<std::int64_t> meant = count_in(value, 1024);  // 4k tokens are 4096
+    throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is not a positive whole number{}", family.name, key.key, value,
+                                 meant && *meant > 0 ? fmt::format("; did you mean '{}'?", *meant) : "")};
   }
 }
 
@@ -190,7 +195,8 @@ CaseFilter::CaseFilter(const std::string& expression, const std::string& flag) {
       return std::regex_search(name, pattern) != is_inverted;
     };
   } catch (const std::regex_error& error) {
-    throw UsageError{fmt::format("{}: '{}' is not an extended regular expression: {}", flag, expression, error.what())};
+    throw UsageError{fmt::format("{}: '{}' is not an extended regular expression: {}", flag, expression,
+                                 explain_regex_error(expression).value_or(error.what()))};
   }
 }
 

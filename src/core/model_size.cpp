@@ -26,6 +26,45 @@ const std::vector<ModelSize>& table() {
   return sizes;
 }
 
+/// Returns four numbers with other separators than commas, as in 4096x11008x32x32, with commas; nullopt for other text.
+std::optional<std::string> with_commas(std::string text) {
+  for (char& letter : text) {
+    if (std::string_view{"x:;/ "}.find(letter) != std::string_view::npos) letter = ',';
+  }
+  const std::vector<std::string> parts = split(text, ',');
+  const bool are_numbers = std::ranges::all_of(parts, [](const auto& part) { return parse_integer(part).has_value(); });
+  return parts.size() == 4 && are_numbers ? std::optional{text} : std::nullopt;
+}
+
+/// Whether the text is a name of the user, without numbers.
+bool is_bare_name(std::string_view text) {
+  const bool is_built_in = std::ranges::find(table(), text, &ModelSize::name) != table().end();
+  return !text.empty() && !is_built_in && !with_commas(std::string{text}) &&
+         text.find_first_of(":,=/; \t") == std::string_view::npos;
+}
+
+/// Returns an example with this name. It has the numbers of the published Llama models if the name is a size of theirs.
+std::string example_with_name(std::string_view name) {
+  std::string_view extents = "2048,8192,24,16";
+  if (name == "7B" || name == "7b") extents = "4096,11008,32,32";
+  if (name == "13B" || name == "13b") extents = "5120,13824,40,40";
+  if (name == "70B" || name == "70b") extents = "8192,28672,80,64";
+  return fmt::format("{}:{}", name, extents);
+}
+
+/// Returns what a text without a name before a colon lacks, and what it may mean.
+std::string explain_missing_part(const std::string& text) {
+  if (text.empty() || text.starts_with(':')) return "no name before ':'";
+  if (std::ranges::find(table(), text, &ModelSize::name) != table().end()) {
+    return fmt::format("'{}' is a built-in size, which --benchmark_filter=size:{}/ selects", text, text);
+  }
+  if (const auto extents = with_commas(text)) return fmt::format("no name; did you mean 'mine:{}'?", *extents);
+  const std::size_t end = text.find_first_of("=,");
+  const auto extents = end == std::string::npos ? std::nullopt : with_commas(text.substr(end + 1));
+  return extents ? fmt::format("no ':' after the name; did you mean '{}:{}'?", text.substr(0, end), *extents)
+                 : "no ':' after the name";
+}
+
 }  // namespace
 
 std::span<const ModelSize> builtin_model_sizes() { return table(); }
@@ -44,21 +83,24 @@ std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size) {
 }
 
 ModelSize parse_model_size(std::string_view text) {
-  const auto wrong = [&](const std::string& what) {
+  const auto wrong = [&](const std::string& what, const std::string& example = "mine:2048,8192,24,16") {
     return UsageError{
-        fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. "
-                    "mine:2048,8192,24,16",
-                    text, what)};
+        fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. {}", text, what, example)};
   };
   const std::size_t colon = text.find(':');
-  if (colon == 0 || colon == std::string_view::npos) throw wrong("no name before ':'");
+  if (is_bare_name(text)) throw wrong("only a name, without numbers", example_with_name(text));
+  if (colon == 0 || colon == std::string_view::npos) throw wrong(explain_missing_part(std::string{text}));
   const std::string name{text.substr(0, colon)};
   if (name.find_first_of("/,= \t") != std::string::npos) throw wrong("the name may not hold '/', ',', '=' or spaces");
   if (std::ranges::find(table(), name, &ModelSize::name) != table().end()) {
     throw wrong(fmt::format("'{}' is a built-in size", name));
   }
   const std::vector<std::string> parts = split(text.substr(colon + 1), ',');
-  if (parts.size() != 4) throw wrong(fmt::format("{} numbers instead of 4", parts.size()));
+  if (parts.size() != 4) {
+    const auto extents = with_commas(std::string{text.substr(colon + 1)});
+    throw wrong(extents ? fmt::format("its numbers need commas; did you mean '{}:{}'?", name, *extents)
+                        : fmt::format("{} numbers instead of 4", parts.size()));
+  }
   std::vector<std::int64_t> extents;
   for (const std::string& part : parts) {
     const std::optional<std::int64_t> value = parse_integer(part);

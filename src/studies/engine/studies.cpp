@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/stats/descriptive.hpp"
@@ -49,8 +50,8 @@ const Study& find_study(std::string_view name, std::string_view flag) {
   const auto found = std::ranges::find(all_studies(), name, &Study::name);
   if (found != all_studies().end()) return *found;
   const std::vector<std::string> names = study_names();
-  throw UsageError{
-      fmt::format("{}={}: no such study{} (studies: {})", flag, name, did_you_mean(name, names), join(names, ", "))};
+  throw UsageError{fmt::format("{}={}: no such study{} (studies: {})", flag, name, did_you_mean_value(name, names),
+                               join(names, ", "))};
 }
 
 Study with_known_values(

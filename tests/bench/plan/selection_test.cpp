@@ -69,8 +69,10 @@ TEST(Selection, AnEmptyOneSaysWhereThereAreMatches) {
   EXPECT_THAT(error_of(options), HasSubstr("--tb_suite=full has 3"));
   options.filter = "size:small";
   EXPECT_THAT(error_of(options, false), HasSubstr("smoke suite (the default without a GPU)"));
-  options.filter = "Modle";
+  options.filter = "NoSuch";
   EXPECT_THAT(error_of(options), HasSubstr("no suite has a match"));
+  options.filter = "Modle";
+  EXPECT_THAT(error_of(options), ::testing::StartsWith("--benchmark_filter=Modle: no family 'Modle'; did you mean"));
 }
 
 TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {

@@ -244,7 +244,8 @@ TEST_F(Ranks, OneThatRefusesItsOptionsIsNamedByRankZero) {
   EXPECT_EQ(result.first.status, 2);
   EXPECT_EQ(result.second_status, 2);
   EXPECT_EQ(result.second_said, "");
-  EXPECT_THAT(result.first.err, StartsWith("transformer_bench: rank 1: unknown argument '--tb_sede=2'"));
+  EXPECT_THAT(result.first.err,
+              StartsWith("transformer_bench: rank 1: unknown flag '--tb_sede'; did you mean '--tb_seed'?"));
 }
 
 TEST_F(Ranks, OneWhoseWorkerCannotStartIsNamedByRankZero) {

@@ -1,0 +1,97 @@
+#include "bench/plan/filter_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/text.hpp"
+
+namespace tbench::bench {
+namespace {
+
+constexpr std::ptrdiff_t kFamily = -1;  // position of the family, before all keys
+
+/// A part of a filter, and what it is in a case name.
+struct Placed {
+  std::string text;
+  std::string label;  // the key, or the family
+  std::ptrdiff_t position{};
+  FilterPart part;
+};
+
+Placed placed(const FilterPart& part, const FamilyWords& family) {
+  const auto position = family.position_of(part);
+  if (!position) return {.text = part.text, .label = family.name, .position = kFamily, .part = part};
+  const std::string& key = family.keys[*position].key;
+  const std::size_t colon = part.text.find(':');
+  return {.text = colon == std::string::npos ? part.text : key + part.text.substr(colon),
+          .label = key,
+          .position = static_cast<std::ptrdiff_t>(*position),
+          .part = part};
+}
+
+/// Returns the keys that lie between two neighbouring parts in every case name; empty if nothing has to.
+std::vector<std::string> keys_between(const Placed& left, const Placed& right, const FamilyWords& family) {
+  std::vector<std::string> keys;
+  const bool are_neighbours = left.part.right == FilterEdge::kSlash && left.part.end + 1 == right.part.begin;
+  for (std::ptrdiff_t at = left.position + 1; are_neighbours && at < right.position; ++at) {
+    const KeyWords& key = family.keys[static_cast<std::size_t>(at)];
+    if (key.is_in_every_case) keys.push_back(key.key);
+  }
+  return keys;
+}
+
+/// Returns the filter that has the parts in the order of case names.
+std::string in_order(std::vector<Placed> parts, const FamilyWords& family) {
+  std::ranges::stable_sort(parts, {}, &Placed::position);
+  std::string filter = parts.front().part.left == FilterEdge::kNameEnd ? "^" : "";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool follows = i > 0 && parts[i].position == parts[i - 1].position + 1;
+    if (i > 0) filter += follows ? "/" : "/.*";
+    filter += parts[i].text;
+  }
+  const bool is_last_key = parts.back().position + 1 == static_cast<std::ptrdiff_t>(family.keys.size());
+  return parts.back().part.right == FilterEdge::kSlash && !is_last_key ? filter + "/" : filter;
+}
+
+std::string suggestion(const FilterParts& found, const std::vector<Placed>& parts, const FamilyWords& family,
+                       const std::function<bool(const std::string& filter)>& matches) {
+  if (found.has_operators) return {};
+  const std::string filter = in_order(parts, family);
+  return matches(filter) ? fmt::format("; did you mean '{}'?", filter) : std::string{};
+}
+
+std::string order_of(const FamilyWords& family) {
+  std::vector<std::string> keys{family.name};
+  for (const KeyWords& key : family.keys) keys.push_back(key.key);
+  return join(keys, ", ");
+}
+
+}  // namespace
+
+std::optional<std::string> explain_order(const FilterParts& found, const FamilyWords& family,
+                                         const std::function<bool(const std::string& filter)>& matches) {
+  std::vector<Placed> parts;
+  for (const FilterPart& part : found.parts) parts.push_back(placed(part, family));
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const Placed& left = parts[i - 1];
+    const Placed& right = parts[i];
+    if (left.position == right.position) {
+      return fmt::format("a name has one '{}', not '{}' and '{}'", left.label, left.text, right.text);
+    }
+    if (left.position > right.position) {
+      return fmt::format("'{}' comes before '{}' in case names{} (order: {})", right.label, left.label,
+                         suggestion(found, parts, family, matches), order_of(family));
+    }
+    const std::vector<std::string> between = keys_between(left, right, family);
+    if (!between.empty()) {
+      return fmt::format("case names have {} between '{}' and '{}'{}", join(between, ", "), left.label, right.label,
+                         suggestion(found, parts, family, matches));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tbench::bench

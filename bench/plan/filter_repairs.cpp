@@ -1,0 +1,130 @@
+#include "bench/plan/filter_repairs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/hints/regex_mistakes.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// Returns `text` with `by` for every `what`.
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+std::string without_quotes(std::string filter) {
+  for (const std::string_view mark : {"'", "\"", "`", "\u2018", "\u2019", "\u201c", "\u201d"}) {
+    filter = replaced(std::move(filter), mark, "");
+  }
+  return filter;
+}
+
+std::string without_outer_spaces(const std::string& filter) {
+  const std::size_t begin = filter.find_first_not_of(" \t\n");
+  const std::size_t end = filter.find_last_not_of(" \t\n");
+  return begin == std::string::npos ? filter : filter.substr(begin, end - begin + 1);
+}
+
+std::string spaces_as_wildcards(const std::string& filter) { return replaced(without_outer_spaces(filter), " ", ".*"); }
+
+std::string from_glob(const std::string& filter) { return glob_as_regex(filter).value_or(filter); }
+
+std::string colons_for_equals_signs(const std::string& filter) { return replaced(filter, "=", ":"); }
+
+/// Writes `impl:a,b` as `impl:(a|b)`, `size:xl,ctx:512` as `size:xl/.*ctx:512`, and `Model,Gemm` as `Model|Gemm`.
+std::string commas_as_alternatives(const std::string& filter) {
+  const std::vector<std::string> pieces = split(filter, ',');
+  std::string text = pieces.front();
+  const std::size_t colon = text.rfind(':');
+  bool is_in_group = false;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    const bool has_key = pieces[i].find(':') != std::string::npos;
+    if (colon != std::string::npos && !has_key && i == 1) {
+      text.insert(colon + 1, "(");
+      is_in_group = true;
+    }
+    text += (has_key ? "/.*" : "|") + without_outer_spaces(pieces[i]);
+  }
+  return is_in_group ? text + ")" : text;
+}
+
+std::string minus_for_exclamation_mark(const std::string& filter) {
+  return filter.starts_with('!') ? "-" + filter.substr(1) : filter;
+}
+
+std::string without_last_slash(const std::string& filter) {
+  const bool is_anchored = filter.ends_with("/$");
+  if (!is_anchored && !filter.ends_with('/')) return filter;
+  return is_anchored ? filter.substr(0, filter.size() - 2) + "$" : filter.substr(0, filter.size() - 1);
+}
+
+std::string without_double_slashes(const std::string& filter) { return replaced(filter, "//", "/"); }
+
+std::string without_begin(const std::string& filter) { return filter.starts_with('^') ? filter.substr(1) : filter; }
+
+std::string without_end(const std::string& filter) {
+  return filter.ends_with('$') ? filter.substr(0, filter.size() - 1) : filter;
+}
+
+/// Writes `Attention.flash` as `Attention.*flash`, but leaves the points of numbers and of wildcards alone.
+std::string points_as_wildcards(const std::string& filter) {
+  std::string text;
+  for (std::size_t at = 0; at < filter.size(); ++at) {
+    const bool is_repeated =
+        at + 1 < filter.size() && std::string_view{"*+?{"}.find(filter[at + 1]) != std::string_view::npos;
+    text += filter[at];
+    if (filter[at] == '.' && !is_repeated) text += '*';
+  }
+  return text;
+}
+
+bool has_text(std::string_view filter) {
+  return std::ranges::any_of(filter, [](unsigned char letter) { return std::isalnum(letter) != 0; });
+}
+
+struct Repair {
+  std::string_view why;
+  std::string (*rewrite)(const std::string&);
+};
+
+constexpr std::array kRepairs{
+    Repair{"spaces at the ends are part of the expression", &without_outer_spaces},
+    Repair{"'*' repeats the character before it, and '.*' stands for any text", &from_glob},
+    Repair{"a ':' joins a key and its value", &colons_for_equals_signs},
+    Repair{"names have no commas", &commas_as_alternatives},
+    Repair{"names have no spaces", &spaces_as_wildcards},
+    Repair{"a leading '-' selects the names that do not match", &minus_for_exclamation_mark},
+    Repair{"no name continues after the last slash", &without_last_slash},
+    Repair{"names have no '//'", &without_double_slashes},
+    Repair{"'^' is the beginning of a name, which is its family", &without_begin},
+    Repair{"'$' is the end of a name, and names continue there", &without_end},
+    Repair{"'.' stands for one character, and '.*' for any text", &points_as_wildcards},
+};
+
+}  // namespace
+
+std::optional<std::string> explain_notation(const std::string& filter,
+                                            const std::function<bool(const std::string& filter)>& matches) {
+  if (const std::string bare = without_quotes(filter); bare != filter) {
+    return fmt::format("the quotation marks are part of the value; give {} without them", bare);
+  }
+  for (const auto& [why, rewrite] : kRepairs) {
+    const std::string rewritten = rewrite(filter);
+    if (rewritten != filter && has_text(rewritten) && matches(rewritten))
+      return fmt::format("{}; did you mean '{}'?", why, rewritten);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,47 @@
+// Suggestions for names that a user has mistyped or knows from other programs: values of options, and flags.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbench {
+
+/// Returns the candidate that differs from `text` only in case, `_`, `-` or spaces; otherwise a synonym of `text`:
+/// `cuda` of `gpu`, `bf16` of `bfloat16`, `fp16` of `half`, `forward` of `fwd`. Returns nullopt if there is neither.
+[[nodiscard]] std::optional<std::string> recognise_value(std::string_view text,
+                                                         std::span<const std::string> candidates);
+
+/// Returns the candidate that `text` most likely means, or nullopt if none is likely. The first of these rules that
+/// finds a candidate decides:
+/// - recognise_value() returns it;
+/// - it begins with `text`;
+/// - at most two fifths of its letters, or one letter, are mistyped; two swapped neighbours count as one. A text of at
+///   most four letters also has its first letter, and a number is never mistyped;
+/// - one of its words begins with `text`, or `text` has it among its words.
+[[nodiscard]] std::optional<std::string> suggest_value(std::string_view text, std::span<const std::string> candidates);
+
+/// Returns `; did you mean 'X'?` with the candidate of suggest_value(), or an empty string.
+[[nodiscard]] std::string did_you_mean_value(std::string_view text, std::span<const std::string> candidates);
+
+/// A name that other programs give to one of our flags.
+struct FlagSynonym {
+  std::string_view name;  // without dashes, in lower case and with `_`: "o", "output"
+  std::string_view flag;  // with dashes; may have a value: "--tb_device=cuda"
+};
+
+/// Returns the flag with the same name as `typed`, ignoring dashes and the prefixes `benchmark_`, `tb_` and `gtest_`;
+/// otherwise the flag of a synonym. Returns nullopt if there is neither.
+/// @param typed  the flag without its value, with or without dashes
+/// @param flags  the program's flags, with their dashes
+[[nodiscard]] std::optional<std::string> recognise_flag(std::string_view typed, std::span<const std::string> flags,
+                                                        std::span<const FlagSynonym> synonyms);
+
+/// Returns the flag that `typed` most likely means, or nullopt: the flag of recognise_flag(), a flag that begins with
+/// `typed`, the nearest spelling, or a flag that shares words with `typed`. Prefixes are ignored as above.
+[[nodiscard]] std::optional<std::string> suggest_flag(std::string_view typed, std::span<const std::string> flags,
+                                                      std::span<const FlagSynonym> synonyms);
+
+}  // namespace tbench

@@ -1,0 +1,63 @@
+#include "core/hints/synonyms.hpp"
+
+namespace tbench {
+
+const std::vector<std::vector<std::string>>& synonyms() {
+  static const std::vector<std::vector<std::string>> rows{
+      {"cuda", "gpu", "gpu0", "cuda0", "nvidia"},
+      {"cpu", "host"},
+      {"bf16", "bfloat16", "bfloat", "brainfloat16", "torch.bfloat16"},
+      {"fp16", "half", "float16", "f16", "torch.float16", "torch.half"},
+      {"fp32", "float32", "float", "single", "f32", "torch.float32", "torch.float"},
+      {"tf32", "tensorfloat32", "tensorfloat", "tfloat32"},
+      {"fp8e4m3", "fp8", "float8", "e4m3", "float8e4m3", "float8e4m3fn"},
+      {"forward", "fwd", "fw", "inference", "infer", "prefill", "eval"},
+      {"backward", "bwd", "bw", "grad"},
+      {"forwardbackward", "fwdbwd", "forwardandbackward", "forward+backward", "fwd+bwd", "fwbw", "both"},
+      {"trainstep", "train", "training", "step", "optimizer"},
+      {"flash", "sdpaflash", "flashattention", "flashattn", "flashattention2", "flashattention3", "fa", "fa2", "fa3"},
+      {"sdpacudnn", "cudnn", "cudnnattention"},
+      {"sdpaefficient", "efficient", "memefficient", "memoryefficient", "efficientattention", "xformers"},
+      {"sdpa", "sdpaflash", "scaleddotproductattention"},
+      {"eager", "aten", "naive", "pytorch", "torch", "baseline", "reference"},
+      {"naive", "eager", "math", "vanilla"},
+      {"compiled", "compile", "torchcompile", "torch.compile", "inductor"},
+      {"fused", "triton"},
+      {"cublasltheuristic", "cublaslt", "cublas"},
+      {"graph", "cudagraph", "cudagraphs", "graphs"},
+      {"stream", "nograph", "eager"},
+      {"seqlen", "ctx", "sequencelength", "seqlength", "seq", "length", "context", "contextlength", "ctxlen", "tokens"},
+      {"dmodel", "hidden", "hiddensize", "width", "embdim", "dim"},
+      {"heads", "numheads", "nheads", "nhead", "head"},
+      {"batch", "batchsize", "bs", "b"},
+      {"precision", "dtype", "type", "datatype"},
+      {"impl", "implementation", "backend", "provider", "kernel"},
+      {"pass", "phase", "direction", "mode"},
+      {"op", "operation", "operator"},
+      {"causal", "iscausal", "mask"},
+      {"size", "model", "modelsize"},
+      {"gpus", "ranks", "worldsize", "ngpus", "numgpus"},
+      {"gemm", "matmul", "mm", "linear"},
+      {"attention", "attn", "sdpa", "mha"},
+      {"model", "transformer", "lm", "gpt", "llama"},
+      {"collective", "nccl", "collectives"},
+      {"dataparallel", "ddp"},
+      {"smoke", "quick", "small", "fast"},
+      {"standard", "default", "normal"},
+      {"full", "all", "complete", "everything"},
+      {"true", "always", "yes", "on", "1"},
+      {"false", "never", "no", "off", "0", "none"},
+      {"on", "true", "yes", "1", "always", "enable", "enabled"},
+      {"off", "false", "no", "0", "none", "never", "disable", "disabled"},
+      {"cold", "flush", "flushed", "clear"},
+      {"console", "text", "table", "tabular"},
+      {"once", "1"},
+      {"twice", "2"},
+      {"case", "each", "process"},
+      {"medium", "med"},
+      {"xl", "xlarge", "extralarge", "gpt2xl"},
+  };
+  return rows;
+}
+
+}  // namespace tbench
