@@ -54,7 +54,29 @@ std::optional<std::string> key_of(const FamilySpec& family, const std::string& n
   return recognise_value(name, keys);
 }
 
+/// Returns the axis that a family has for these values: the first that takes them.
+std::optional<std::string> axis_for(const FamilySpec& family, const std::string& values) {
+  const std::string first = values.substr(0, values.find(','));
+  for (const KeySpec& key : family.keys) {
+    const bool is_known = std::ranges::find(key.known, first) != key.known.end();
+    if (is_known || (key.known.empty() && parse_integer(first))) return key.key;
+  }
+  return std::nullopt;
+}
+
+std::string no_axis(const std::string& text, const LooseAxis& axis) {
+  for (const Family& family : all_families({})) {
+    if (family.spec.name != axis.key) continue;
+    const std::optional<std::string> key = axis_for(family.spec, axis.values);
+    if (key)
+      return fmt::format("--tb_axis={}: no axis after '{}'; did you mean '{}.{}={}'?", text, axis.key, axis.key, *key,
+                         axis.values);
+  }
+  return {};
+}
+
 std::string no_family(const std::string& text, const LooseAxis& axis) {
+  if (std::string why = no_axis(text, axis); !why.empty()) return why;
   Names families;
   std::string meant;
   for (const Family& family : all_families({})) {

@@ -22,6 +22,8 @@ constexpr std::array kSynonyms{
     FlagSynonym{"output", "--benchmark_out"},
     FlagSynonym{"output_file", "--benchmark_out"},
     FlagSynonym{"outfile", "--benchmark_out"},
+    FlagSynonym{"output_dir", "--benchmark_out"},
+    FlagSynonym{"outdir", "--benchmark_out"},
     FlagSynonym{"results", "--benchmark_out"},
     FlagSynonym{"save", "--benchmark_out"},
     FlagSynonym{"export", "--benchmark_out"},
@@ -29,6 +31,7 @@ constexpr std::array kSynonyms{
     FlagSynonym{"html", "--tb_page"},
     FlagSynonym{"report", "--tb_page"},
     FlagSynonym{"f", "--benchmark_filter"},
+    FlagSynonym{"family", "--benchmark_filter"},
     FlagSynonym{"k", "--benchmark_filter"},
     FlagSynonym{"cases", "--benchmark_filter"},
     FlagSynonym{"case", "--benchmark_filter"},
@@ -52,6 +55,7 @@ constexpr std::array kSynonyms{
     FlagSynonym{"warm_up", "--tb_warmup"},
     FlagSynonym{"warmup_steps", "--tb_warmup"},
     FlagSynonym{"warmup_iters", "--tb_warmup"},
+    FlagSynonym{"time", "--benchmark_min_time"},
     FlagSynonym{"duration", "--benchmark_min_time"},
     FlagSynonym{"s", "--tb_suite"},
     FlagSynonym{"quick", "--tb_suite=smoke"},
@@ -93,7 +97,8 @@ Typed typed_of(std::span<const std::string> unknown) {
 /// Returns the filter for a key of case names that was given as a flag: `--precision=bf16`, `--dtype bf16`.
 std::optional<std::string> filter_of_key(const Typed& typed) {
   if (typed.value.empty()) return std::nullopt;
-  const std::string name = typed.flag.substr(std::min(typed.flag.find_first_not_of('-'), typed.flag.size()));
+  std::string name = typed.flag.substr(std::min(typed.flag.find_first_not_of('-'), typed.flag.size()));
+  if (name.starts_with("tb_")) name.erase(0, 3);
   for (const Family& family : all_families({})) {
     Names keys;
     for (const KeySpec& key : family.spec.keys) keys.push_back(key.key);

@@ -59,11 +59,15 @@ CLI::Validator one_of(const Choices<int>& choices) {
   });
 }
 
-CLI::Validator whole_number(std::int64_t min) {
-  return validator([min](std::string& text) -> std::string {
+CLI::Validator whole_number(std::int64_t min, std::string time_flag) {
+  return validator([min, time_flag = std::move(time_flag)](std::string& text) -> std::string {
     const std::optional<std::int64_t> value = parse_integer(text);
     if (value && *value >= min) return {};
     std::optional<std::int64_t> meant = count_in(text);
+    const std::optional<double> time = meant ? std::nullopt : seconds_in(text);
+    if (time && !time_flag.empty()) {
+      return fmt::format("'{}' is a time, not a whole number; did you mean '{}={}'?", text, time_flag, *time);
+    }
     if (meant && *meant < min) meant.reset();
     return fmt::format("'{}' is not a whole number of at least {}{}", text, min, did_you_mean_number(meant));
   });

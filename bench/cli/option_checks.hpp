@@ -21,7 +21,8 @@ template <class Enum>
 }
 
 /// Accepts whole numbers of at least `min`; its error reads "'ten' is not a whole number of at least 1".
-[[nodiscard]] CLI::Validator whole_number(std::int64_t min);
+/// @param time_flag  flag to suggest for a time, as in `2s`; empty if there is none
+[[nodiscard]] CLI::Validator whole_number(std::int64_t min, std::string time_flag = {});
 
 /// Accepts numbers above 0; its error reads "'16GiB' is not a number of GiB above 0; did you mean '16'?".
 [[nodiscard]] CLI::Validator positive_gib();

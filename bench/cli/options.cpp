@@ -14,6 +14,7 @@
 #include "bench/cli/flag_hint.hpp"
 #include "bench/cli/google_benchmark_flags.hpp"
 #include "bench/cli/option_checks.hpp"
+#include "bench/cli/value_forms.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -88,13 +89,7 @@ void declare_selection(CLI::App& app, Options& options) {
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
       "NAME:d_model,d_ff,num_layers,num_heads: add a model size (repeatable)");
   app.add_option_function<std::string>(
-         "--tb_shard",
-         [&options](const std::string& text) {
-           options.shard = parse_shard(text);
-           if (!options.shard) {
-             throw UsageError{fmt::format("--tb_shard: '{}' is not I/N with 1 <= I <= N, e.g. 2/4", text)};
-           }
-         },
+         "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "
          "parts of a known duration take equally long; 'tbench merge' joins the files")
       ->type_name("I/N")
@@ -136,10 +131,10 @@ void declare_sampling(CLI::App& app, Options& options) {
   group
       .option("--tb_warmup", options.fixed_warm_up,
               "Exactly this many warm-up steps or launches, 0 included [default: until steady]")
-      ->check(whole_number(0));
+      ->check(whole_number(0, "--benchmark_min_warmup_time"));
   group
       .option("--tb_samples", options.fixed_samples, "Exactly this many samples, none dropped [default: until precise]")
-      ->check(whole_number(1));
+      ->check(whole_number(1, "--benchmark_min_time"));
   group
       .option("--tb_l2", options.l2,
               "State of the L2 cache at a kernel's launch. cold: flushed; warm: as the previous launch left it, and "
@@ -168,13 +163,7 @@ void declare_sampling(CLI::App& app, Options& options) {
           {{"auto", CeilingChoice::kAuto}, {"on", CeilingChoice::kOn}, {"off", CeilingChoice::kOff}}))
       ->default_str("auto");
   app.add_option_function<std::string>(
-         "--tb_plant",
-         [&options](const std::string& text) {
-           options.plant = parse_injected_delay(text);
-           if (options.plant) return;
-           throw UsageError{fmt::format(
-               "--tb_plant: '{}' is not CASE:SHARE with a share above 0 and at most 1, e.g. CASE:0.05", text)};
-         },
+         "--tb_plant", [&options](const std::string& text) { options.plant = injected_delay_of(text); },
          "CASE:SHARE: slow this case down by a share of its own time, e.g. 0.05: a regression of known size that "
          "'tbench gate' must find. The results say so and never enter a history")
       ->group(group.name);

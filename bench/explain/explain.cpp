@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/kernels/attention.hpp"
@@ -154,7 +155,10 @@ ExplainedDevice explained_device(std::string_view name) {
   const auto& known = known_devices();
   const auto found = std::ranges::find(known, name, &KnownDevice::choice);
   if (found != known.end()) return found->device;
-  throw UsageError{fmt::format("--tb_explain: '{}' is no device (here, a100, h100, h200). Give one of them.", name)};
+  std::vector<std::string> choices{std::string{kHere}};
+  for (const KnownDevice& device : known) choices.emplace_back(device.choice);
+  throw UsageError{fmt::format("--tb_explain: '{}' is no device{} ({}). Give one of them.", name,
+                               did_you_mean_value(name, choices), join(choices, ", "))};
 }
 
 std::string explanation_of(const CaseId& id, const ExplainedDevice& device, const std::vector<ModelSize>& sizes) {

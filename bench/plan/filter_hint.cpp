@@ -4,15 +4,14 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "bench/plan/filter_families.hpp"
 #include "bench/plan/filter_order.hpp"
 #include "bench/plan/filter_parts.hpp"
 #include "bench/plan/filter_repairs.hpp"
-#include "bench/plan/filter_words.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/quantities.hpp"
 #include "tbench/core/hints/suggestions.hpp"
@@ -31,72 +30,12 @@ std::string listed(const Names& names) {
 
 std::string did_you_mean_text(const std::string& text) { return fmt::format("; did you mean '{}'?", text); }
 
-void add_new(Names& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
-
-/// The families that a filter may be about.
-class Candidates {
- public:
-  explicit Candidates(std::vector<FamilyWords> families) : families_{std::move(families)} {}
-
-  [[nodiscard]] const std::vector<FamilyWords>& families() const { return families_; }
-  [[nodiscard]] Names names() const {
-    Names names;
-    for (const FamilyWords& family : families_) names.push_back(family.name);
-    return names;
-  }
-  [[nodiscard]] Names keys() const {
-    Names keys;
-    for (const FamilyWords& family : families_) {
-      for (const KeyWords& key : family.keys) add_new(keys, key.key);
-    }
-    return keys;
-  }
-  /// Returns the values of a key in all families that have it.
-  [[nodiscard]] KeyWords key(const std::string& name) const {
-    KeyWords all{.key = name, .values = {}};
-    for (const FamilyWords& family : families_) {
-      const auto key = std::ranges::find(family.keys, name, &KeyWords::key);
-      if (key == family.keys.end()) continue;
-      all.is_number = key->is_number;
-      for (const std::string& value : key->values) add_new(all.values, value);
-    }
-    return all;
-  }
-  [[nodiscard]] Candidates having(const FilterPart& part) const {
-    return with([&](const FamilyWords& family) { return family.have(part); });
-  }
-  /// Keeps the families whose name the first part of the filter is, if it is a family's name and nothing else.
-  [[nodiscard]] Candidates named(const FilterPart& first) const {
-    const bool is_value = std::ranges::any_of(
-        families_, [&](const FamilyWords& family) { return family.position_of(first).has_value(); });
-    Candidates named = with([&](const FamilyWords& family) { return first.fits(family.name); });
-    return is_value || named.families_.empty() ? *this : named;
-  }
-  /// Returns the subject of a sentence on what is missing: "Attention has no", "no family has the".
-  [[nodiscard]] std::string lack(std::string_view what) const {
-    return families_.size() == 1 ? fmt::format("{} has no {}", families_.front().name, what)
-                                 : fmt::format("no family has the {}", what);
-  }
-
- private:
-  template <class Holds>
-  [[nodiscard]] Candidates with(Holds holds) const {
-    std::vector<FamilyWords> kept;
-    std::ranges::copy_if(families_, std::back_inserter(kept), holds);
-    return Candidates{std::move(kept)};
-  }
-
-  std::vector<FamilyWords> families_;
-};
-
 bool is_whole_word(const FilterPart& part) {
   return part.right == FilterEdge::kSlash || part.left == FilterEdge::kNameEnd;
 }
 
 /// Returns `key:value` for a value that was given without its key.
-std::optional<std::string> value_with_key(const std::string& value, const Candidates& families,
+std::optional<std::string> value_with_key(const std::string& value, const FilterFamilies& families,
                                           decltype(&recognise_value) find) {
   for (const std::string& name : families.keys()) {
     const KeyWords key = families.key(name);
@@ -106,11 +45,15 @@ std::optional<std::string> value_with_key(const std::string& value, const Candid
   return std::nullopt;
 }
 
-/// Explains text without a `:` that no name has.
-std::optional<std::string> explain_word(const FilterPart& part, const Candidates& families, bool may_be_family) {
+/// Explains text without a `:` that no part of a name is.
+std::optional<std::string> explain_word(const FilterPart& part, const FilterFamilies& families, bool may_be_family) {
   const std::string& text = part.text;
   const auto no_name_has = [&](const std::string& meant) {
-    return fmt::format("no case name has '{}'{}", text, did_you_mean_text(meant));
+    const bool lacks_its_key = meant.ends_with(":" + text);
+    const bool lacks_its_value = meant == text + ":";
+    return lacks_its_key || lacks_its_value ? fmt::format("'{}' is a {}, and a ':' joins key and value{}", text,
+                                                          lacks_its_key ? "value" : "key", did_you_mean_text(meant))
+                                            : fmt::format("no case name has '{}'{}", text, did_you_mean_text(meant));
   };
   for (const auto find : {&recognise_value, &suggest_value}) {
     const auto family = may_be_family ? find(text, families.names()) : std::nullopt;
@@ -124,18 +67,18 @@ std::optional<std::string> explain_word(const FilterPart& part, const Candidates
   return fmt::format("no family '{}' (families: {})", text, listed(families.names()));
 }
 
-std::string explain_key(const std::string& key, const Candidates& families) {
+std::string explain_key(const std::string& key, const FilterFamilies& families) {
   if (key == "l2") return "only bursts have the key 'l2', and only with --tb_l2=warm";
   return fmt::format("{} '{}'{} (keys: {})", families.lack("key"), key, did_you_mean_value(key, families.keys()),
                      listed(families.keys()));
 }
 
 /// Returns the flag that adds cases with a value.
-std::string adding_flag(const std::string& key, const std::string& value, const Candidates& families) {
-  return fmt::format("--tb_axis={}.{}={} adds some", families.families().front().name, key, value);
+std::string adding_flag(const std::string& key, const std::string& value, const FilterFamilies& families) {
+  return fmt::format("--tb_axis={}.{}={} adds some", families.all().front().name, key, value);
 }
 
-std::string explain_number(const KeyWords& key, const std::string& value, const Candidates& families) {
+std::string explain_number(const KeyWords& key, const std::string& value, const FilterFamilies& families) {
   const std::string values = fmt::format("(values: {})", listed(key.values));
   if (const auto number = parse_integer(value); number && *number > 0) {
     return fmt::format("no case has '{}' {}; {}", key.part(value), values, adding_flag(key.key, value, families));
@@ -145,7 +88,7 @@ std::string explain_number(const KeyWords& key, const std::string& value, const 
   return fmt::format("'{}' is not a whole number{} {}", key.part(value), hint, values);
 }
 
-std::string explain_value(const std::string& name, const std::string& value, const Candidates& families) {
+std::string explain_value(const std::string& name, const std::string& value, const FilterFamilies& families) {
   const KeyWords key = families.key(name);
   if (key.is_number) return explain_number(key, value, families);
   const auto meant = suggest_value(value, key.values);
@@ -154,7 +97,7 @@ std::string explain_value(const std::string& name, const std::string& value, con
 }
 
 /// Explains `key:value` that no name has.
-std::string explain_pair(const FilterPart& part, const Candidates& families) {
+std::string explain_pair(const FilterPart& part, const FilterFamilies& families) {
   const std::size_t colon = part.text.find(':');
   const std::string key = part.text.substr(0, colon);
   const std::string value = part.text.substr(colon + 1);
@@ -179,7 +122,7 @@ std::optional<std::string> explain_absent_value(const FilterParts& found, const 
       if (!is_known || key.in_cases.empty() || key.in_cases.contains(value)) continue;
       if (!key.is_in_every_case)
         return fmt::format("no name has '{}', since names omit the default of '{}'", part.text, key.key);
-      return fmt::format("no case has '{}'; {}", part.text, adding_flag(key.key, value, Candidates{{family}}));
+      return fmt::format("no case has '{}'; {}", part.text, adding_flag(key.key, value, FilterFamilies{{family}}));
     }
   }
   return std::nullopt;
@@ -189,21 +132,21 @@ using Matches = std::function<bool(const std::string& filter)>;
 
 /// Explains a part that none of `families` has.
 /// @param all  all families, from which the parts before it have left `families`
-std::optional<std::string> explain_part(const FilterPart& part, const Candidates& families, const Candidates& all,
-                                        bool may_be_family) {
+std::optional<std::string> explain_part(const FilterPart& part, const FilterFamilies& families,
+                                        const FilterFamilies& all, bool may_be_family) {
   const std::size_t colon = part.text.find(':');
   if (colon == std::string::npos) return explain_word(part, families, may_be_family);
-  const bool is_elsewhere = families.families().size() > 1 && !all.having(part).families().empty();
+  const bool is_elsewhere = families.all().size() > 1 && !all.having(part).are_none();
   if (!is_elsewhere) return explain_pair(part, families);
   return fmt::format("no family has '{}' together with the parts before it{}", part.text,
                      did_you_mean_value(part.text.substr(0, colon), families.keys()));
 }
 
 /// Explains an order of parts that no family has; the families have all parts.
-std::optional<std::string> explain_order_in_all(const FilterParts& found, const Candidates& families,
+std::optional<std::string> explain_order_in_all(const FilterParts& found, const FilterFamilies& families,
                                                 const Matches& matches) {
   std::optional<std::string> first;
-  for (const FamilyWords& family : families.families()) {
+  for (const FamilyWords& family : families.all()) {
     const std::optional<std::string> why = explain_order(found, family, matches);
     if (!why) return std::nullopt;
     if (!first) first = why;
@@ -211,17 +154,17 @@ std::optional<std::string> explain_order_in_all(const FilterParts& found, const 
   return first;
 }
 
-std::optional<std::string> explain_parts(const FilterParts& found, const Candidates& all, const Matches& matches) {
+std::optional<std::string> explain_parts(const FilterParts& found, const FilterFamilies& all, const Matches& matches) {
   if (found.parts.empty()) return std::nullopt;
-  Candidates families = all.named(found.parts.front());
+  FilterFamilies families = all.named(found.parts.front());
   for (const FilterPart& part : found.parts) {
-    const Candidates having = families.having(part);
-    if (having.families().empty()) return explain_part(part, families, all, &part == &found.parts.front());
+    const FilterFamilies having = families.having(part);
+    if (having.are_none()) return explain_part(part, families, all, &part == &found.parts.front());
     families = having;
   }
   const auto order = explain_order_in_all(found, families, matches);
-  if (order || families.families().size() > 1) return order;
-  return explain_absent_value(found, families.families().front());
+  if (order || families.all().size() > 1) return order;
+  return explain_absent_value(found, families.all().front());
 }
 
 }  // namespace
@@ -240,7 +183,7 @@ std::optional<std::string> explain_unmatched_filter(const std::string& filter, s
   if (auto notation = explain_notation(filter, matches)) return notation;
   std::vector<CaseId> all{cases.begin(), cases.end()};
   all.insert(all.end(), others.begin(), others.end());
-  const Candidates known{words_of(families, all)};
+  const FilterFamilies known{words_of(families, all)};
   for (const std::string& alternative : alternatives_of(filter)) {
     if (auto why = explain_parts(parts_of(alternative), known, matches)) return why;
   }

@@ -81,15 +81,15 @@ std::optional<std::string> explain_order(const FilterParts& found, const FamilyW
     if (left.position == right.position) {
       return fmt::format("a name has one '{}', not '{}' and '{}'", left.label, left.text, right.text);
     }
-    if (left.position > right.position) {
-      return fmt::format("'{}' comes before '{}' in case names{} (order: {})", right.label, left.label,
-                         suggestion(found, parts, family, matches), order_of(family));
-    }
-    const std::vector<std::string> between = keys_between(left, right, family);
-    if (!between.empty()) {
-      return fmt::format("case names have {} between '{}' and '{}'{}", join(between, ", "), left.label, right.label,
-                         suggestion(found, parts, family, matches));
-    }
+    if (left.position < right.position) continue;
+    return fmt::format("'{}' comes before '{}' in case names{} (order: {})", right.label, left.label,
+                       suggestion(found, parts, family, matches), order_of(family));
+  }
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::vector<std::string> between = keys_between(parts[i - 1], parts[i], family);
+    if (between.empty()) continue;
+    return fmt::format("case names have {} between '{}' and '{}'{}", join(between, ", "), parts[i - 1].label,
+                       parts[i].label, suggestion(found, parts, family, matches));
   }
   return std::nullopt;
 }

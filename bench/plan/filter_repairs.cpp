@@ -38,6 +38,14 @@ std::string without_outer_spaces(const std::string& filter) {
 
 std::string spaces_as_wildcards(const std::string& filter) { return replaced(without_outer_spaces(filter), " ", ".*"); }
 
+std::string spaces_as_alternatives(const std::string& filter) {
+  return replaced(without_outer_spaces(filter), " ", "|");
+}
+
+std::string ampersands_as_wildcards(const std::string& filter) {
+  return replaced(replaced(filter, "&&", "&"), "&", "/.*");
+}
+
 std::string from_glob(const std::string& filter) { return glob_as_regex(filter).value_or(filter); }
 
 std::string colons_for_equals_signs(const std::string& filter) { return replaced(filter, "=", ":"); }
@@ -67,6 +75,20 @@ std::string without_last_slash(const std::string& filter) {
   const bool is_anchored = filter.ends_with("/$");
   if (!is_anchored && !filter.ends_with('/')) return filter;
   return is_anchored ? filter.substr(0, filter.size() - 2) + "$" : filter.substr(0, filter.size() - 1);
+}
+
+std::string without_first_slash(const std::string& filter) {
+  const std::size_t begin = filter.starts_with('^') ? 1 : 0;
+  return filter.substr(begin).starts_with('/') ? filter.substr(0, begin) + filter.substr(begin + 1) : filter;
+}
+
+/// Removes what Google Benchmark appends to the names of its benchmarks.
+std::string without_suffixes(const std::string& filter) {
+  std::string name = filter;
+  for (const std::string_view suffix : {"/iterations:1", "/manual_time", "/real_time", "/process_time"}) {
+    name = replaced(std::move(name), suffix, "");
+  }
+  return name;
 }
 
 std::string without_double_slashes(const std::string& filter) { return replaced(filter, "//", "/"); }
@@ -104,7 +126,11 @@ constexpr std::array kRepairs{
     Repair{"a ':' joins a key and its value", &colons_for_equals_signs},
     Repair{"names have no commas", &commas_as_alternatives},
     Repair{"names have no spaces", &spaces_as_wildcards},
+    Repair{"names have no spaces", &spaces_as_alternatives},
+    Repair{"names have no '&'", &ampersands_as_wildcards},
     Repair{"a leading '-' selects the names that do not match", &minus_for_exclamation_mark},
+    Repair{"no name begins with a slash", &without_first_slash},
+    Repair{"names have no suffixes of Google Benchmark", &without_suffixes},
     Repair{"no name continues after the last slash", &without_last_slash},
     Repair{"names have no '//'", &without_double_slashes},
     Repair{"'^' is the beginning of a name, which is its family", &without_begin},

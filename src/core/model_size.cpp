@@ -36,13 +36,6 @@ std::optional<std::string> with_commas(std::string text) {
   return parts.size() == 4 && are_numbers ? std::optional{text} : std::nullopt;
 }
 
-/// Whether the text is a name of the user, without numbers.
-bool is_bare_name(std::string_view text) {
-  const bool is_built_in = std::ranges::find(table(), text, &ModelSize::name) != table().end();
-  return !text.empty() && !is_built_in && !with_commas(std::string{text}) &&
-         text.find_first_of(":,=/; \t") == std::string_view::npos;
-}
-
 /// Returns an example with this name. It has the numbers of the published Llama models if the name is a size of theirs.
 std::string example_with_name(std::string_view name) {
   std::string_view extents = "2048,8192,24,16";
@@ -52,17 +45,26 @@ std::string example_with_name(std::string_view name) {
   return fmt::format("{}:{}", name, extents);
 }
 
-/// Returns what a text without a name before a colon lacks, and what it may mean.
-std::string explain_missing_part(const std::string& text) {
-  if (text.empty() || text.starts_with(':')) return "no name before ':'";
-  if (std::ranges::find(table(), text, &ModelSize::name) != table().end()) {
-    return fmt::format("'{}' is a built-in size, which --benchmark_filter=size:{}/ selects", text, text);
+bool is_built_in(std::string_view name) { return std::ranges::find(table(), name, &ModelSize::name) != table().end(); }
+
+/// Whether the text is a name of the user, without numbers.
+bool is_bare_name(std::string_view text) {
+  return !text.empty() && text.find_first_of(":,=/; \t") == std::string_view::npos;
+}
+
+/// Returns what is wrong with a text that has all parts of a size in another form, or that is a built-in size, and what
+/// to write; nullopt for other text.
+std::optional<std::string> meant_size(const std::string& text) {
+  if (is_built_in(text)) {
+    return fmt::format("'{}' is a built-in size; --benchmark_filter=size:{}/ selects its cases", text, text);
   }
   if (const auto extents = with_commas(text)) return fmt::format("no name; did you mean 'mine:{}'?", *extents);
-  const std::size_t end = text.find_first_of("=,");
-  const auto extents = end == std::string::npos ? std::nullopt : with_commas(text.substr(end + 1));
-  return extents ? fmt::format("no ':' after the name; did you mean '{}:{}'?", text.substr(0, end), *extents)
-                 : "no ':' after the name";
+  const std::size_t end = text.find_first_of(":=,");
+  if (end == std::string::npos || end == 0) return std::nullopt;
+  const auto extents = with_commas(text.substr(end + 1));
+  const std::string meant = fmt::format("{}:{}", text.substr(0, end), extents.value_or(""));
+  if (!extents || meant == text) return std::nullopt;
+  return fmt::format("not NAME:d_model,d_ff,num_layers,num_heads; did you mean '{}'?", meant);
 }
 
 }  // namespace
@@ -83,24 +85,21 @@ std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size) {
 }
 
 ModelSize parse_model_size(std::string_view text) {
-  const auto wrong = [&](const std::string& what, const std::string& example = "mine:2048,8192,24,16") {
-    return UsageError{
-        fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. {}", text, what, example)};
+  const auto wrong = [&](const std::string& what, const std::string& name = "mine") {
+    return UsageError{fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. {}", text,
+                                  what, example_with_name(name))};
   };
+  if (const auto meant = meant_size(std::string{text})) {
+    throw UsageError{fmt::format("--tb_size={}: {}", text, *meant)};
+  }
   const std::size_t colon = text.find(':');
-  if (is_bare_name(text)) throw wrong("only a name, without numbers", example_with_name(text));
-  if (colon == 0 || colon == std::string_view::npos) throw wrong(explain_missing_part(std::string{text}));
+  if (is_bare_name(text)) throw wrong("only a name, without numbers", std::string{text});
+  if (colon == 0 || colon == std::string_view::npos) throw wrong("no name before ':'");
   const std::string name{text.substr(0, colon)};
   if (name.find_first_of("/,= \t") != std::string::npos) throw wrong("the name may not hold '/', ',', '=' or spaces");
-  if (std::ranges::find(table(), name, &ModelSize::name) != table().end()) {
-    throw wrong(fmt::format("'{}' is a built-in size", name));
-  }
+  if (is_built_in(name)) throw wrong(fmt::format("'{}' is a built-in size", name));
   const std::vector<std::string> parts = split(text.substr(colon + 1), ',');
-  if (parts.size() != 4) {
-    const auto extents = with_commas(std::string{text.substr(colon + 1)});
-    throw wrong(extents ? fmt::format("its numbers need commas; did you mean '{}:{}'?", name, *extents)
-                        : fmt::format("{} numbers instead of 4", parts.size()));
-  }
+  if (parts.size() != 4) throw wrong(fmt::format("{} numbers instead of 4", parts.size()), name);
   std::vector<std::int64_t> extents;
   for (const std::string& part : parts) {
     const std::optional<std::int64_t> value = parse_integer(part);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "core/hints/synonyms.hpp"
@@ -99,7 +100,7 @@ std::optional<std::size_t> near_distance(const std::string& text, const std::str
       distance == 1 && text.size() == candidate.size() && std::ranges::is_permutation(text, candidate);
   if (are_swapped) return distance;
   if (text.size() <= kShort && !candidate.starts_with(text.front())) return std::nullopt;
-  return distance <= std::max<std::size_t>(1, 2 * longest / 5) ? std::optional{distance} : std::nullopt;
+  return distance <= std::max<std::size_t>(1, longest / 3) ? std::optional{distance} : std::nullopt;
 }
 
 std::optional<std::string> nearest_spelling(std::string_view text, std::span<const std::string> candidates) {
@@ -132,14 +133,32 @@ std::optional<std::string> sharing_words(std::string_view text, std::span<const 
   return found;
 }
 
-/// Returns a flag's name without dashes and without its prefix, with `_` between its words.
-std::string bare(std::string_view flag) {
+/// Returns a flag's name without dashes, with `_` between its words.
+std::string without_dashes(std::string_view flag) {
   const auto begin = std::ranges::find_if(flag, &is_letter_or_digit);
-  std::string name = in_words({begin, flag.end()});
-  for (const std::string_view prefix : {"benchmark_", "tb_", "gtest_"}) {
-    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  return in_words({begin, flag.end()});
+}
+
+/// Returns the prefix of a flag's name; empty if it has none.
+std::string prefix_of(std::string_view flag) {
+  const std::string name = without_dashes(flag);
+  for (const std::string prefix : {"benchmark_", "tb_", "gtest_"}) {
+    if (name.starts_with(prefix)) return prefix;
   }
-  return name;
+  return {};
+}
+
+std::string bare(std::string_view flag) { return without_dashes(flag).substr(prefix_of(flag).size()); }
+
+/// Returns the flag that begins with `typed`, is spelled like it or shares words with it, prefixes ignored.
+std::optional<std::string> nearest_flag(std::string_view typed, std::span<const std::string> flags) {
+  Names names;
+  for (const std::string& flag : flags) names.push_back(bare(flag));
+  for (const auto rule : {&beginning_with, &nearest_spelling, &sharing_words}) {
+    const std::optional<std::string> found = rule(bare(typed), names);
+    if (found) return flags[static_cast<std::size_t>(std::ranges::find(names, *found) - names.begin())];
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -175,15 +194,13 @@ std::optional<std::string> recognise_flag(std::string_view typed, std::span<cons
 std::optional<std::string> suggest_flag(std::string_view typed, std::span<const std::string> flags,
                                         std::span<const FlagSynonym> synonyms) {
   if (auto known = recognise_flag(typed, flags, synonyms)) return known;
-  const std::string name = bare(typed);
-  if (name.size() < kShortestPart) return std::nullopt;
-  Names names;
-  for (const std::string& flag : flags) names.push_back(bare(flag));
-  for (const auto rule : {&beginning_with, &nearest_spelling, &sharing_words}) {
-    const std::optional<std::string> found = rule(name, names);
-    if (found) return flags[static_cast<std::size_t>(std::ranges::find(names, *found) - names.begin())];
-  }
-  return std::nullopt;
+  if (bare(typed).size() < kShortestPart) return std::nullopt;
+  const std::string prefix = prefix_of(typed);
+  Names of_prefix;
+  std::ranges::copy_if(flags, std::back_inserter(of_prefix),
+                       [&](const auto& flag) { return prefix_of(flag) == prefix; });
+  const auto found = prefix.empty() ? std::nullopt : nearest_flag(typed, of_prefix);
+  return found ? found : nearest_flag(typed, flags);
 }
 
 }  // namespace tbench

@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"--benchmark_filter=Model/(", "regular expression"}, BadValue{"--tb_axis=Model.ctx", "no '='"},
         BadValue{"--tb_plant=Model/ctx:64", "share above 0"}, BadValue{"--tb_plant=:0.05", "CASE:SHARE"},
         BadValue{"--tb_plant=Model/ctx:64:0", "share above 0"},
-        BadValue{"--tb_plant=Model/ctx:64:5%", "e.g. CASE:0.05"}, BadValue{"--tb_order_seed=today", "whole number"},
+        BadValue{"--tb_plant=Model/ctx:64:big", "e.g. CASE:0.05"}, BadValue{"--tb_order_seed=today", "whole number"},
         BadValue{"--tb_axis=ctx=1", "no family before 'ctx'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
         BadValue{"--tb_size=mine", "only a name"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
         BadValue{"--tb_size=small:64,256,2,4", "built-in"}, BadValue{"--benchmark_context=rack", "key=value"},

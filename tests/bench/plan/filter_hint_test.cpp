@@ -109,8 +109,9 @@ TEST(FilterHint, NamesAnUnknownValue) {
       {"Model/.*precision:int8", "Model has no value 'precision:int8' (values: fp32, bf16, fp16)"},
       {"size:2.7b", "Model has no value 'size:2.7b'; did you mean 'size:2.7B'? (values: small, 2.7B)"},
       {"bfloat16", "no case name has 'bfloat16'; did you mean 'precision:bf16'?"},
-      {"Model/small/", "no case name has 'small'; did you mean 'size:small'?"},
+      {"Model/small/", "'small' is a value, and a ':' joins key and value; did you mean 'size:small'?"},
       {"Attention/.*BF16", "no case name has 'BF16'; did you mean 'precision:bf16'?"},
+      {"Attention/.*seq_len/4096", "'seq_len' is a key, and a ':' joins key and value; did you mean 'seq_len:'?"},
       {"Attention/.*seqlen", "no case name has 'seqlen'; did you mean 'seq_len:'?"},
       {"Attention/.*seq_len:1000/",
        "no case has 'seq_len:1000' (values: 512, 4096); --tb_axis=Attention.seq_len=1000 "
@@ -128,6 +129,10 @@ TEST(FilterHint, SaysWhichOrderCaseNamesHave) {
   expect_hints({
       {"Attention/.*/seq_len:4096/d_model:64/",
        "'d_model' comes before 'seq_len' in case names; did you mean 'Attention/d_model:64/seq_len:4096/'?" + order},
+      {"Model/pass:forward/size:small",
+       "'size' comes before 'pass' in case names; did you mean 'Model/size:small/.*pass:forward/'? (order: Model, "
+       "size, "
+       "ctx, pass, precision, impl, exec)"},
       {"impl:flash/.*d_model:64",
        "'d_model' comes before 'impl' in case names; did you mean 'd_model:64/.*impl:flash'?" + order},
       {"seq_len:4096.*Attention",
@@ -148,6 +153,8 @@ TEST(FilterHint, KnowsOtherNotations) {
       {"impl:'flash'", "the quotation marks are part of the value; give impl:flash without them"},
       {" Attention/.* ", "spaces at the ends are part of the expression; did you mean 'Attention/.*'?"},
       {"Attention flash", "names have no spaces; did you mean 'Attention.*flash'?"},
+      {"Model Attention", "names have no spaces; did you mean 'Model|Attention'?"},
+      {"size:small&pass:forward", "names have no '&'; did you mean 'size:small/.*pass:forward'?"},
       {"Model/*/pass:forward",
        "'*' repeats the character before it, and '.*' stands for any text; did you mean 'Model/.*/pass:forward'?"},
       {"Model/.*pass=forward", "a ':' joins a key and its value; did you mean 'Model/.*pass:forward'?"},
@@ -156,6 +163,9 @@ TEST(FilterHint, KnowsOtherNotations) {
       {"size:small,pass:forward", "names have no commas; did you mean 'size:small/.*pass:forward'?"},
       {"!Model", "a leading '-' selects the names that do not match; did you mean '-Model'?"},
       {"Attention/.*impl:flash/", "no name continues after the last slash; did you mean 'Attention/.*impl:flash'?"},
+      {"/Attention/.*", "no name begins with a slash; did you mean 'Attention/.*'?"},
+      {"Model/.*impl:eager/iterations:1/manual_time",
+       "names have no suffixes of Google Benchmark; did you mean 'Model/.*impl:eager'?"},
       {"Attention//d_model:64", "names have no '//'; did you mean 'Attention/d_model:64'?"},
       {"^seq_len:512", "'^' is the beginning of a name, which is its family; did you mean 'seq_len:512'?"},
       {"seq_len:512$", "'$' is the end of a name, and names continue there; did you mean 'seq_len:512'?"},

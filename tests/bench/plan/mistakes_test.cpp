@@ -64,6 +64,8 @@ TEST(Mistakes, UnknownFlags) {
       {{"--precision=bfloat16"}, "unknown flag '--precision'; did you mean '--benchmark_filter=precision:bf16'?"},
       {{"--dtype", "fp16"}, "unknown flag '--dtype'; did you mean '--benchmark_filter=precision:fp16'?"},
       {{"--batch-size=8"}, "unknown flag '--batch-size'; did you mean '--benchmark_filter=batch:8'?"},
+      {{"--tb_precision=bf16"}, "unknown flag '--tb_precision'; did you mean '--benchmark_filter=precision:bf16'?"},
+      {{"--benchmark_time=1"}, "unknown flag '--benchmark_time'; did you mean '--benchmark_min_time'?"},
       {{"--frobnicate=1"}, "unknown flag '--frobnicate' (--help lists all)"},
       {{"attention/.*"}, "unknown argument 'attention/.*'; did you mean '--benchmark_filter=Attention/.*'?"},
       {{"impl:flash"}, "unknown argument 'impl:flash'; did you mean '--benchmark_filter=impl:flash'?"},
@@ -82,6 +84,7 @@ TEST(Mistakes, UnknownValues) {
       {{"--tb_device=cuda:0"}, "--tb_device: 'cuda:0' is not one of auto, cuda, cpu; did you mean 'cuda'?"},
       {{"--tb_suite=Full"}, "--tb_suite: 'Full' is not one of smoke, standard, full; did you mean 'full'?"},
       {{"--tb_suite=quick"}, "--tb_suite: 'quick' is not one of smoke, standard, full; did you mean 'smoke'?"},
+      {{"--tb_verify=no"}, "--tb_verify: 'no' is not one of twice, once; did you mean 'once'?"},
       {{"--tb_trace=true"}, "--tb_trace: 'true' is not one of on, off; did you mean 'on'?"},
       {{"--tb_l2=wamr"}, "--tb_l2: 'wamr' is not one of cold, warm; did you mean 'warm'?"},
       {{"--tb_study=end-to-end"}, "--tb_study=end-to-end: no such study; did you mean 'end_to_end'? (studies: "},
@@ -100,11 +103,13 @@ TEST(Mistakes, ValuesWithoutAPart) {
       {{"--tb_size=7B"},
        "--tb_size=7B: only a name, without numbers; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. "
        "7B:4096,11008,32,32"},
-      {{"--tb_size=xl"}, "--tb_size=xl: 'xl' is a built-in size, which --benchmark_filter=size:xl/ selects; expected "},
+      {{"--tb_size=xl"}, "--tb_size=xl: 'xl' is a built-in size; --benchmark_filter=size:xl/ selects its cases"},
       {{"--tb_axis=ctx=512"},
        "--tb_axis=ctx=512: no family before 'ctx'; did you mean 'Model.ctx=512'? (families with this axis: Model, "},
       {{"--tb_axis=seqlen=512"}, "--tb_axis=seqlen=512: no family before 'seqlen'; did you mean 'Model.ctx=512'? "},
       {{"--tb_axis=size=2.7B"}, "--tb_axis=size=2.7B: no family before 'size'; did you mean 'Model.size=2.7B'? "},
+      {{"--tb_axis=Model=512"}, "--tb_axis=Model=512: no axis after 'Model'; did you mean 'Model.ctx=512'?"},
+      {{"--tb_axis=Gemm=bf16"}, "--tb_axis=Gemm=bf16: no axis after 'Gemm'; did you mean 'Gemm.precision=bf16'?"},
       {{"--tb_axis=colour=red"}, "--tb_axis=colour=red: no '.' between family and axis; expected "},
       {{"--tb_axis=Model/ctx=512"},
        "--tb_axis=Model/ctx=512: not Family.key=value[,value...]; did you mean 'Model.ctx=512'?"},
@@ -129,6 +134,16 @@ TEST(Mistakes, ValuesWithUnits) {
       {{"--benchmark_repetitions=3x"},
        "--benchmark_repetitions: '3x' is not a whole number of at least 1; did you mean '3'?"},
       {{"--tb_samples=1e3"}, "--tb_samples: '1e3' is not a whole number of at least 1; did you mean '1000'?"},
+      {{"--tb_samples=100ms"},
+       "--tb_samples: '100ms' is a time, not a whole number; did you mean '--benchmark_min_time=0.1'?"},
+      {{"--tb_warmup=2s"},
+       "--tb_warmup: '2s' is a time, not a whole number; did you mean '--benchmark_min_warmup_time=2'?"},
+      {{"--tb_shard=1of4"}, "--tb_shard: '1of4' is not I/N with 1 <= I <= N; did you mean '1/4'?"},
+      {{"--tb_shard=2-4"}, "--tb_shard: '2-4' is not I/N with 1 <= I <= N; did you mean '2/4'?"},
+      {{"--tb_shard=0-4"}, "--tb_shard: '0-4' is not I/N with 1 <= I <= N, e.g. 2/4"},
+      {{"--tb_plant=Model/ctx:64:5%"},
+       "--tb_plant: 'Model/ctx:64:5%' is not CASE:SHARE with a share above 0 and at most 1; did you mean "
+       "'Model/ctx:64:0.05'?"},
       {{"--tb_samples=0x"}, "--tb_samples: '0x' is not a whole number of at least 1"},
       {{"--tb_memory_limit=16GiB"}, "--tb_memory_limit: '16GiB' is not a number of GiB above 0; did you mean '16'?"},
       {{"--benchmark_context=rack:7"}, "--benchmark_context: 'rack:7' is not key=value; did you mean 'rack=7'?"},
@@ -158,6 +173,18 @@ TEST(Mistakes, FiltersThatMatchNothing) {
              "'d_model' comes before 'seq_len' in case names; did you mean 'Attention/.*d_model:64/seq_len:4096/'? "
              "(order: Attention, batch, heads, d_model, "),
   });
+}
+
+TEST(Mistakes, FiltersOfAStudy) {
+  const std::string study = "--tb_study=end_to_end";
+  EXPECT_THAT(answer_to({study, "--benchmark_filter=pass:fwd"}), ::testing::HasSubstr("did you mean 'pass:forward'?"));
+  EXPECT_THAT(answer_to({study, "--benchmark_filter=Attention/.*"}),
+              ::testing::HasSubstr("no case of the study end_to_end matches"));
+}
+
+TEST(Mistakes, RightFiltersWhoseCasesAreElsewhere) {
+  EXPECT_THAT(answer_to({"--benchmark_filter=Model/size:xl/"}), ::testing::HasSubstr("--tb_suite=full has "));
+  EXPECT_THAT(answer_to({"--benchmark_filter=Collective/.*bytes:1024/"}), ::testing::HasSubstr("with ranks there are"));
 }
 
 TEST(Mistakes, NothingNearIsNotSuggested) {

@@ -18,7 +18,7 @@ namespace tbench {
 /// finds a candidate decides:
 /// - recognise_value() returns it;
 /// - it begins with `text`;
-/// - at most two fifths of its letters, or one letter, are mistyped; two swapped neighbours count as one. A text of at
+/// - at most a third of its letters, or one letter, are mistyped; two swapped neighbours count as one. A text of at
 ///   most four letters also has its first letter, and a number is never mistyped;
 /// - one of its words begins with `text`, or `text` has it among its words.
 [[nodiscard]] std::optional<std::string> suggest_value(std::string_view text, std::span<const std::string> candidates);
@@ -40,7 +40,8 @@ struct FlagSynonym {
                                                         std::span<const FlagSynonym> synonyms);
 
 /// Returns the flag that `typed` most likely means, or nullopt: the flag of recognise_flag(), a flag that begins with
-/// `typed`, the nearest spelling, or a flag that shares words with `typed`. Prefixes are ignored as above.
+/// `typed`, the nearest spelling, or a flag that shares words with `typed`. Prefixes are ignored as above, but flags
+/// with the prefix of `typed` come first.
 [[nodiscard]] std::optional<std::string> suggest_flag(std::string_view typed, std::span<const std::string> flags,
                                                       std::span<const FlagSynonym> synonyms);
 
