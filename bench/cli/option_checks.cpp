@@ -46,17 +46,18 @@ std::optional<std::int64_t> count_of_iterations(std::string_view text) {
 }  // namespace
 
 CLI::Validator one_of(const Choices<int>& choices) {
-  return validator([choices](std::string& text) -> std::string {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : choices) {
-      if (name == text) {
-        text = fmt::format("{}", value);
-        return {};
-      }
-      names.push_back(name);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  CLI::Validator result = validator([choices, names](std::string& text) -> std::string {
+    const auto found = std::ranges::find(choices, text, &std::pair<std::string, int>::first);
+    if (found == choices.end()) {
+      return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean_value(text, names));
     }
-    return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean_value(text, names));
+    text = fmt::format("{}", found->second);
+    return {};
   });
+  result.description(join(names, "|"));
+  return result;
 }
 
 CLI::Validator whole_number(std::int64_t min, std::string time_flag) {

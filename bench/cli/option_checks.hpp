@@ -9,7 +9,7 @@
 namespace tbench::bench {
 
 /// The names of an option's choices, with the enumerators to which one_of() converts them for CLI11. Its error reads
-/// "'gpu' is not one of auto, cuda, cpu; did you mean 'cuda'?".
+/// "'gpu' is not one of auto, cuda, cpu; did you mean 'cuda'?". --help shows the names.
 template <class Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 [[nodiscard]] CLI::Validator one_of(const Choices<int>& choices);

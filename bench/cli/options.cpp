@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "bench/cli/axis_hint.hpp"
@@ -19,6 +20,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/model/plugins.hpp"
+#include "tbench/render/help.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
@@ -366,12 +368,26 @@ void refuse_unknown(const CLI::App& app) {
   throw UsageError{unknown_argument_message(unknown, flags)};
 }
 
+/// Returns the examples that --help ends with.
+std::vector<render::HelpExample> examples() {
+  return {{"transformer_bench --benchmark_out=run.json.gz", "measures the standard suite of a GPU"},
+          {"transformer_bench --benchmark_list_tests --tb_suite=full", "lists every case, without a GPU"},
+          {"transformer_bench --benchmark_filter='^Attention/.*precision:bf16'", "measures attention in bf16"},
+          {"transformer_bench --tb_study=precision --benchmark_out=p.json && tbench report --study precision p.json",
+           "measures the cases of a study and shows its tables"},
+          {"transformer_bench --tb_plugin=attention.py:attention --tb_study=mine --tb_page=mine.html",
+           "compares your own attention with all others"}};
+}
+
 }  // namespace
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   CLI::App app{
       "Benchmarks transformers on NVIDIA GPUs: verifies every output, records how each number was taken, keeps results "
-      "comparable."};
+      "comparable.",
+      "transformer_bench"};
+  app.formatter(std::make_shared<render::HelpFormatter>());
+  render::add_examples(app, examples());
   app.set_help_flag();
   app.allow_extras();
   Options options;

@@ -42,10 +42,13 @@ std::string in_columns(const std::string& name, const std::string& description) 
 }
 
 /// Returns the type of an option's values without what says nothing: ` TEXT` of a positional argument, and the check of
-/// a number, as in `N:INT in [1 - 9]`.
+/// a number, as in `N:INT in [1 - 9]`. `ENUM:on|off` becomes `on|off`.
 std::string readable(std::string type, bool is_positional) {
   constexpr std::string_view kText = " TEXT";
   if (is_positional && type.starts_with(kText)) type.erase(0, kText.size());
+  for (const std::string_view name : {" ENUM:", " BOOLEAN:"}) {
+    if (type.starts_with(name)) type.erase(1, name.size() - 1);
+  }
   const std::size_t range = type.find(" in [");
   const std::size_t check = type.rfind(':', range);
   const std::size_t end = type.find(']', range);
@@ -56,6 +59,13 @@ std::string readable(std::string type, bool is_positional) {
 }
 
 }  // namespace
+
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
+  std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+  constexpr std::string_view kTwoEmptyLines = "\n\n\n";
+  for (std::size_t place = 0; (place = text.find(kTwoEmptyLines, place)) != std::string::npos;) text.erase(place, 1);
+  return text;
+}
 
 std::string HelpFormatter::make_description(const CLI::App* app) const {
   const std::string text = CLI::Formatter::make_description(app);

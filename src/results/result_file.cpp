@@ -101,6 +101,18 @@ std::string unpacked(const std::string& path, const std::string& content) {
   }
 }
 
+/// Returns the advice to give the results in a folder instead of the folder: `give the files in it: results/*.json`.
+std::string files_in(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator{folder, error}) {
+    const std::string name = entry.path().filename().string();
+    for (const char* const ending : {".json", ".json.gz"}) {
+      if (name.ends_with(ending)) return fmt::format("give the files in it: {}", (folder / "*").string() + ending);
+    }
+  }
+  return "give the results files of another folder, since it has none";
+}
+
 }  // namespace
 
 void refuse_file(const std::string& path, const std::string& problem, const std::string& remedy) {
@@ -112,6 +124,7 @@ std::string read_text(const std::string& path) {
   try {
     content = read_whole_file(path);
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::is_a_directory) refuse_file(path, "is a folder", files_in(path));
     refuse_file(path, fmt::format("cannot be read: {}", error.code().message()), kMakeResultFile);
   }
   const bool is_text = !is_packed(content) && (!is_packed_name(path) || begins_as_json(after_byte_order_mark(content)));

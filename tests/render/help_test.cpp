@@ -46,6 +46,12 @@ TEST_F(HelpFormatterTest, LeavesOutTypesThatSayNothing) {
                                  HasSubstr("\n  --steps N                   Steps\n"), Not(HasSubstr("in ["))));
 }
 
+TEST_F(HelpFormatterTest, ShowsTheValuesOfAChoice) {
+  std::string choice;
+  app_.add_option("--trace", choice, "Trace")->type_name("ENUM")->check({[](std::string&) { return ""; }, "on|off"});
+  EXPECT_THAT(app_.help(), HasSubstr("\n  --trace on|off              Trace\n"));
+}
+
 TEST_F(HelpFormatterTest, ExamplesPrecedeTheFooter) {
   app_.footer("Exit: 0.");
   add_examples(app_, {{"measure a", "measures a"}});

@@ -69,7 +69,7 @@ TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
         << expected.what;
   }
   EXPECT_THAT(error_of(folder.file("none.json")), AllOf(HasSubstr("none.json"), HasSubstr("No such file")));
-  EXPECT_THAT(error_of(folder.path()), HasSubstr("Is a directory"));
+  EXPECT_THAT(error_of(folder.path()), HasSubstr("is a folder; give the files in it: "));
 }
 
 }  // namespace

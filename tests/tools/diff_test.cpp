@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -136,9 +137,11 @@ TEST_F(TbenchDiff, PlainGoogleBenchmarkJson) {
   const std::string path = folder_.file("plain.json");
   support::write_text(path,
                       R"({"context": {}, "benchmarks": [{"name": "BM_a/8", "real_time": 5, "time_unit": "ns"}]})");
-  const support::ChildResult result = diff({path, path});
+  const std::string other = folder_.file("other.json");
+  std::filesystem::copy_file(path, other);
+  const support::ChildResult result = diff({path, other});
   EXPECT_EQ(result.exit_status, 0);
-  EXPECT_THAT(result.err, HasSubstr("warning: '" + path + "': plain Google Benchmark JSON"));
+  EXPECT_THAT(result.err, HasSubstr("warning: '" + path + "' and 1 other: plain Google Benchmark JSON"));
   EXPECT_THAT(result.out, ContainsRegex("UNDECIDED .*  BM_a/8"));
 }
 
@@ -196,6 +199,7 @@ void expect_usage_error(const std::vector<std::string>& arguments, const testing
 
 TEST_F(TbenchDiff, WrongCommandLines) {
   const std::string& a = base_[0];
+  const std::string& b = slow_[0];
   expect_usage_error({}, HasSubstr("BASE"));
   expect_usage_error({a}, HasSubstr("1 file and no --to"));
   expect_usage_error({a, a, a}, HasSubstr("3 files and no --to"));
@@ -203,11 +207,11 @@ TEST_F(TbenchDiff, WrongCommandLines) {
   expect_usage_error({a, a, "--tau=0"}, HasSubstr("--tau: 0 is no threshold"));
   expect_usage_error({a, a, "--tau=x"}, HasSubstr("--tau"));
   expect_usage_error({a, a, "--json", "--csv"}, HasSubstr("exclude each other"));
-  expect_usage_error({a, a, "--filter=("}, HasSubstr("is not an extended regular expression"));
-  expect_usage_error({a, a, "--filter=none"}, HasSubstr("no case of 1 matches 'none'"));
+  expect_usage_error({a, b, "--filter=("}, HasSubstr("is not an extended regular expression"));
+  expect_usage_error({a, b, "--filter=none"}, HasSubstr("no case of 1 matches 'none'"));
   expect_usage_error({a, a, "--markdwon"}, HasSubstr("did you mean '--markdown'?"));
   expect_usage_error({a, folder_.file("none.json")}, AllOf(HasSubstr("none.json"), HasSubstr("No such file")));
-  expect_usage_error({a, a, "--junit=" + folder_.file("no/such/folder.xml")}, HasSubstr("no/such"));
+  expect_usage_error({a, b, "--junit=" + folder_.file("no/such/folder.xml")}, HasSubstr("no/such"));
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ TEST_F(TbenchProfile, WrongCommandLines) {
   expect_refused({"profile", export_}, HasSubstr("not JSON"));
   expect_refused({"profile", profile_, "--csv", "--json"}, HasSubstr("exclude each other"));
   expect_refused({"profile", profile_, "--table=phase"}, HasSubstr("did you mean 'phases'?"));
-  expect_refused({"profile", profile_, "--tabel=phases"}, HasSubstr("did you mean '--table'?"));
+  expect_refused({"profile", profile_, "--tabel=phases"}, HasSubstr("did you mean '--table=phases'?"));
   expect_refused({"porfile", profile_}, HasSubstr("did you mean 'profile'?"));
   EXPECT_THAT(tbench({"profile", "--help"}).out, AllOf(HasSubstr("--rules"), HasSubstr("softmax_vs_matmul")));
 }

@@ -72,7 +72,7 @@ TEST(Tbench, WrongCommandLines) {
   expect_usage_error({"report", kGolden, "--markdwon"},
                      AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));
   expect_usage_error({"report", kGolden, "--pivto=ctx"},
-                     AllOf(HasSubstr("unknown flag '--pivto'"), HasSubstr("did you mean '--pivot'?")));
+                     AllOf(HasSubstr("unknown flag '--pivto'"), HasSubstr("did you mean '--pivot=ctx'?")));
   expect_usage_error({"report", kGolden, "more.json"}, HasSubstr("add -o FILE.html"));
   expect_usage_error({"report", kGolden, "--show=memroy", "--pivot=ctx"},
                      AllOf(HasSubstr("--show"), HasSubstr("'memroy'"), HasSubstr("did you mean 'memory'?")));
@@ -163,7 +163,7 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
   EXPECT_THAT(bare.out, HasSubstr("the section 'b' has no command"));
   support::write_text(path, "<!-- tbench:c report a.json.gz --pivto=ctx -->\n<!-- /tbench:c -->\n");
   expect_usage_error({"report", "--check=" + path},
-                     AllOf(HasSubstr("section 'c'"), HasSubstr("did you mean '--pivot'?")));
+                     AllOf(HasSubstr("section 'c'"), HasSubstr("did you mean '--pivot=ctx'?")));
   support::write_text(path, "nothing\n");
   expect_usage_error({"report", "--update=" + path}, HasSubstr("no section has a command"));
 }

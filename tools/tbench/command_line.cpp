@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "help/hints.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
@@ -42,24 +43,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> flag_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
-/// Returns a validator that accepts numbers for which `fits` holds.
-CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
-  return {[fits, otherwise](std::string& text) {
-            double value{};
-            const bool is_well = CLI::detail::lexical_cast(text, value) && fits(value);
-            return is_well ? std::string{} : fmt::format("{} {}", text, otherwise);
-          },
-          ""};
-}
-
 /// Returns the first bytes of a file, unpacked if the file is packed; empty if it cannot be read.
 std::string start_of(const std::string& path) {
   constexpr std::streamsize kStart = 256;
@@ -84,50 +67,62 @@ bool begins_as_results(const std::string& start) {
   return words.starts_with(R"({"context")");
 }
 
-/// Returns the kind of measurements in a file, which cannot be reproduced; empty for any other file, and if there is no
-/// file.
+}  // namespace
+
+bool is_database(const std::string& path) {
+  constexpr std::string_view kBegin = "SQLite format 3";
+  std::ifstream file{path, std::ios::binary};
+  std::string start(kBegin.size(), '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == kBegin;
+}
+
 std::string_view measurements_in(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return "";
+  if (is_database(path)) return "a database";
   const std::string start = start_of(path);
-  if (start.starts_with("SQLite format 3")) return "a database";
   if (begins_as_results(start)) return "results";
   return path.ends_with(".journal") && !start.empty() ? "the journal of a run" : "";
 }
-
-}  // namespace
 
 void add_tau_option(CLI::App& command, std::optional<double>& percent) {
   command
       .add_option("--tau", percent,
                   "Smallest change that matters, in percent [default: 2 for model steps, else 3, or 5 below 100 us]")
       ->type_name("PERCENT")
-      ->check(number_that([](double value) { return value > 0 && value < 100; },
-                          "is no threshold; give percent, above 0 and below 100"));
+      ->check(number_of(
+          "a percentage", [](double value) { return value > 0 && value < 100; },
+          "is no threshold; give percent, above 0 and below 100"));
 }
 
 void add_wait_option(CLI::App& command, double& seconds) {
   command.add_option("--wait", seconds, "Seconds to wait while another program writes to the history")
       ->type_name("S")
       ->capture_default_str()
-      ->check(number_that([](double value) { return value >= 0 && value <= 3600; },
-                          "is no time; give seconds, from 0 to 3600"));
+      ->check(number_of(
+          "a number of seconds", [](double value) { return value >= 0 && value <= 3600; },
+          "is no time; give seconds, from 0 to 3600"));
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen(app);
-  const std::string help = fmt::format("see '{} --help'", &command == &app ? "tbench" : "tbench " + command.get_name());
+  const std::string name = &command == &app ? "tbench" : "tbench " + command.get_name();
+  // A hint ends with a question mark.
+  const auto with_help = [&](const std::string& text) {
+    return fmt::format("{} '{} --help'", text.ends_with('?') ? text + " See" : text + "; see", name);
+  };
   const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return fmt::format("{}; {}", error.what(), help);
+  if (unknown.empty()) return with_help(explain_number(error).value_or(error.what()));
   const std::string& text = unknown.front();
   if (text.starts_with("-")) {
-    const std::string flag = text.substr(0, text.find('='));
-    return fmt::format("unknown flag '{}'{}; {}", flag, did_you_mean(flag, flag_names(command)), help);
+    return with_help(fmt::format("unknown flag '{}'{}", text.substr(0, text.find('=')), flag_hint(unknown, command)));
   }
-  if (&command != &app) return fmt::format("unexpected argument '{}'; {}", text, help);
+  if (&command != &app) return with_help(fmt::format("unexpected argument '{}'", text));
   const std::vector<std::string> commands = command_names(app);
-  return fmt::format("unknown command '{}'{}; commands: {}; {}", text, did_you_mean(text, commands),
-                     join(commands, ", "), help);
+  const std::string hint = command_hint(text, commands);
+  return with_help(
+      fmt::format("unknown command '{}'{}", text, hint.empty() ? "; commands: " + join(commands, ", ") : hint));
 }
 
 std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status) {

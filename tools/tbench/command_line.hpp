@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tbench/results/conclusion.hpp"
 
@@ -42,6 +43,13 @@ void add_wait_option(CLI::App& command, double& seconds);
 /// Returns a document of the kind `error` with the conclusion and `exit_status`. If the conclusion has no command, the
 /// command is `--help`. Returns an empty text unless the subcommand was to print JSON and no other format.
 [[nodiscard]] std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status);
+
+/// Returns the kind of measurements in a file, which cannot be reproduced: `a database`, `results`, `the journal of a
+/// run`. Returns an empty text for any other file, and if there is no file.
+[[nodiscard]] std::string_view measurements_in(const std::string& path);
+
+/// Returns whether a file is an SQLite database, such as a history.
+[[nodiscard]] bool is_database(const std::string& path);
 
 /// Checks that an output replaces no input.
 /// @param flag    flag that names the output

@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "command_line.hpp"
 #include "diff.hpp"
+#include "help/hints.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/compare/sides.hpp"
@@ -33,8 +36,11 @@ namespace {
 void complete(DiffArguments& arguments) {
   if (!arguments.next.empty()) return;
   if (arguments.base.size() != 2) {
-    throw UsageError{fmt::format("{} file{} and no --to: give two files, or several as BASE... --to NEW...",
-                                 arguments.base.size(), arguments.base.size() == 1 ? "" : "s")};
+    std::vector<std::string> example = arguments.base;
+    if (example.size() == 1) example.emplace_back("NEW");
+    example.insert(example.begin() + static_cast<std::ptrdiff_t>(example.size() / 2), "--to");
+    throw UsageError{fmt::format("{} file{} and no --to: put it before the files of the new build, e.g. {}",
+                                 arguments.base.size(), arguments.base.size() == 1 ? "" : "s", join(example, " "))};
   }
   arguments.next.push_back(std::move(arguments.base.back()));
   arguments.base.pop_back();
@@ -81,10 +87,23 @@ compare::KnownSpreads known_spreads(const std::string& path) {
   return spreads;
 }
 
+/// Checks that no file is on both sides.
+/// @throws  UsageError  naming the file
+void check_sides(const DiffArguments& arguments, const std::filesystem::path& folder) {
+  for (const std::string& base : arguments.base) {
+    for (const std::string& next : arguments.next) {
+      std::error_code missing;
+      if (!std::filesystem::equivalent(folder / base, folder / next, missing)) continue;
+      throw UsageError{fmt::format("'{}' is both base and new; give two different files", base)};
+    }
+  }
+}
+
 compare::Comparison compare(const DiffArguments& arguments, const std::filesystem::path& folder = {}) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
   std::vector<compare::ComparisonSide> runs = compare::read_sides(paths, folder);
+  check_sides(arguments, folder);
   compare::refuse_copies(runs);
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(arguments.base.size());
   std::vector<compare::ComparisonSide> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
@@ -117,6 +136,7 @@ void check_report(const DiffArguments& arguments) {
   inputs.insert(inputs.end(), arguments.next.begin(), arguments.next.end());
   inputs.insert(inputs.end(), {arguments.db, arguments.spreads});
   check_output("--junit", arguments.junit, inputs);
+  check_ending("--junit", arguments.junit, {".xml"}, "");
 }
 
 int run(DiffArguments arguments) {

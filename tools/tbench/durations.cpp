@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/hints.hpp"
 #include "tbench/compare/durations.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -39,6 +40,7 @@ void run(const Arguments& arguments) {
   std::vector<std::string> inputs = arguments.files;
   inputs.push_back(arguments.cases);
   check_output("-o", arguments.out, inputs);
+  check_ending("-o", arguments.out, {".csv"}, "");
   const std::set<std::string> only = names_in(arguments.cases);
   compare::DurationCollector collector;
   for (const std::string& path : arguments.files) collector.add({path, results::read_result_file(path)});

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/hints.hpp"
 #include "nights/confirmation.hpp"
 #include "nights/facts.hpp"
 #include "tbench/compare/comparison.hpp"
@@ -223,10 +224,23 @@ void check_outputs(const GateArguments& arguments) {
   }
   inputs.push_back(arguments.db);
   check_output("--junit", arguments.junit, inputs);
+  check_ending("--junit", arguments.junit, {".xml"}, "");
+}
+
+/// Checks that no history is given as results of a run.
+/// @throws  UsageError  naming the history, and the results if they are given as the history
+void check_files(const GateArguments& arguments) {
+  for (const std::string& path : arguments.files) {
+    if (!is_database(path)) continue;
+    const std::string results = measurements_in(arguments.db) == "results" ? arguments.db : "RUN";
+    throw UsageError{fmt::format("'{}' is a history, not the results of a run; did you mean 'tbench gate {} --db={}'?",
+                                 path, results, path)};
+  }
 }
 
 int judge_and_show(const GateArguments& arguments) {
   check(arguments);
+  check_files(arguments);
   check_outputs(arguments);
   const MeasuredRun run = history::read_measured_run(arguments.files);
   if (arguments.heartbeat) return run_heartbeat(arguments, run);

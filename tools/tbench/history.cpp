@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/hints.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/history/series.hpp"
@@ -87,6 +88,7 @@ int run_history(const HistoryArguments& arguments) {
   if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
   if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
   check_output("-o", arguments.html, std::span{&arguments.db, 1});
+  check_ending("-o", arguments.html, {".html", ".htm"}, "use --json and redirect the output");
   const bool is_whole = arguments.import.empty() || import_folder(arguments);
   if (!arguments.backup.empty()) {
     history::History::back_up(arguments.db, arguments.backup, Seconds{arguments.wait});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/hints.hpp"
 #include "profile_arguments.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -67,6 +68,7 @@ void write_html(const std::string& path, const ProfileCommandArguments& argument
   const std::vector<std::string> inputs{path, path + "/" + profile::kTraceFileName,
                                         path + "/" + profile::kMemoryCsvName};
   check_output("-o", arguments.html, inputs);
+  check_ending("-o", arguments.html, {".html", ".htm"}, "use --markdown, --csv or --json and redirect the output");
   const profile::TraceFile file = profile::read_trace_file(path);
   const profile::Profile profile = analyse(arguments.show, file.trace);
   const profile::TableOptions options{.steps = arguments.show.steps.value_or(file.facts.steps),

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "help/hints.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/history/result_folder.hpp"
@@ -157,6 +158,10 @@ std::string experiments_of(const ReportArguments& arguments, const ResultFiles& 
 void check_kind(const ReportArguments& arguments) {
   const std::vector<std::string> kinds = table_kinds(arguments);
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
+  if (std::error_code missing; std::filesystem::is_regular_file(arguments.study, missing)) {
+    throw UsageError{
+        fmt::format("--study: '{}' is a file, not a study; write --study=NAME {}", arguments.study, arguments.study)};
+  }
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
   if (!arguments.prices.empty() && !arguments.headline) {
     throw UsageError{"--price is for --headline; give both"};
@@ -263,6 +268,7 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
   check_output("-o", arguments.html, arguments.files);
+  check_ending("-o", arguments.html, {".html", ".htm"}, "use --markdown, --csv or --json and redirect the output");
   if (is_study_report(arguments)) {
     return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
   }

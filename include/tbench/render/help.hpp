@@ -11,9 +11,11 @@ namespace tbench::render {
 inline constexpr std::size_t kHelpWidth = 100;
 
 /// Formats the help of a program and of its commands. Wraps all texts at kHelpWidth. Leaves out the types that say
-/// nothing: `TEXT` of a file, and the ranges of numbers, which the errors name.
+/// nothing: `TEXT` of a file, the ranges of numbers, which the errors name, and `ENUM` and `BOOLEAN` before a list of
+/// values.
 class HelpFormatter : public CLI::Formatter {
  public:
+  [[nodiscard]] std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
   [[nodiscard]] std::string make_description(const CLI::App* app) const override;
   [[nodiscard]] std::string make_usage(const CLI::App* app, std::string name) const override;
   [[nodiscard]] std::string make_footer(const CLI::App* app) const override;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -181,6 +182,9 @@ TEST(Options, HelpTellsEveryFlagGrouped) {
     EXPECT_THAT(help, HasSubstr(text));
   }
   EXPECT_THAT(help, ::testing::Not(HasSubstr("tb_worker")));
+  EXPECT_THAT(help, HasSubstr("\n  --tb_verify twice|once "));
+  EXPECT_THAT(help, HasSubstr("\nExamples:\n  transformer_bench --benchmark_out="));
+  for (const std::string& line : split(help, '\n')) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST(Options, AnUnknownFlagNamesTheNearest) {

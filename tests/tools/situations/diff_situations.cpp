@@ -279,7 +279,7 @@ std::vector<Situation> of_others() {
        2,
        "error",
        "ERROR",
-       {"'--sotr'", "did you mean '--sort'?"},
+       {"'--sotr'", "did you mean '--sort=p'?"},
        "tbench diff --help"},
   };
 }

@@ -1,4 +1,4 @@
-#include "help/examples.hpp"
+#include "examples.hpp"
 
 #include <map>
 #include <string>
