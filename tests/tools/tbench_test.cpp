@@ -203,6 +203,19 @@ TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
   expect_usage_error({"report", "--manifest", "manifest.json", "--filter=a"}, HasSubstr("leave out one of them"));
 }
 
+TEST(TbenchReport, RatiosAndRepetitionsAreCsvToo) {
+  const std::string models = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/attention/models.json.gz";
+  const support::ChildResult ratios = tbench({"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--csv"});
+  EXPECT_EQ(ratios.exit_status, 0) << ratios.err;
+  EXPECT_THAT(ratios.out,
+              StartsWith("case,\"flash, ms\",TFLOP/s,sdpa_cudnn / flash,best other,marks\nbatch:4 heads:12 "));
+  EXPECT_THAT(tbench({"report", "--repeat", kGolden, kGolden, kGolden, "--csv"}).out, StartsWith("case,"));
+  expect_usage_error(
+      {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads", "--csv"},
+      HasSubstr("leave out --pivot and --rows"));
+  expect_usage_error({"report", "--host-times", kGolden, "--csv"}, HasSubstr("--csv, --latex and --axis are for"));
+}
+
 TEST(TbenchReport, TheHeadlineComparesTheGpusOfCommittedResults) {
   const std::string h100 = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/model/suite_6.json.gz";
   const std::string h200 = TBENCH_SOURCE_DIR "/bench/results/nvidia_h200/model/step_5.json.gz";

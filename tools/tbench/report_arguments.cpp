@@ -19,7 +19,8 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
                   "With --study: Family.key=v1,v2, values in place of the study's (repeatable)")
       ->allow_extra_args(false)
       ->type_name("AXIS");
-  command.add_flag("--csv", arguments.csv, "With --study and --headline: for a spreadsheet");
+  command.add_flag("--csv", arguments.csv,
+                   "With --study, --headline, --repeat, and --over without --pivot: for a spreadsheet");
   command.add_flag("--latex", arguments.latex, "With --study and --headline: for a paper");
   command.add_flag("--json", arguments.json, "For programs: of one file, with --study, --headline or --limits");
 }

@@ -107,6 +107,7 @@ render::Table ratios_of(const ReportArguments& arguments, ResultFiles& files) {
 }
 
 std::string shown(const render::Table& table, const ReportArguments& arguments) {
+  if (arguments.csv) return table.csv();
   return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
 }
 
@@ -167,7 +168,15 @@ void check_kind(const ReportArguments& arguments) {
     throw UsageError{"--price is for --headline; give both"};
   }
   const bool is_study = is_study_report(arguments);
-  if ((!is_study && (arguments.csv || arguments.latex)) || (arguments.study.empty() && !arguments.axes.empty())) {
+  const bool is_plain_table = arguments.repeat || (!arguments.over.empty() && arguments.pivot.empty());
+  if (!arguments.over.empty() && arguments.csv && !is_plain_table) {
+    throw UsageError{"--csv: a cell of --over with --pivot has a name and a number; leave out --pivot and --rows"};
+  }
+  if (arguments.csv && is_plain_table && arguments.options.markdown) {
+    throw UsageError{"--csv and --markdown exclude each other; give one"};
+  }
+  if ((!is_study && ((arguments.csv && !is_plain_table) || arguments.latex)) ||
+      (arguments.study.empty() && !arguments.axes.empty())) {
     throw UsageError{
         fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
                     join(studies::study_names(), ", "))};

@@ -36,7 +36,7 @@ struct RatioOptions {
 /// give the GPU's own times for both sides, the table divides these times instead.
 ///
 /// With a pivot, the table has a row for each combination of the values of `rows`, and a column for each number that
-/// the pivot's parameter has. A cell has the ratio of the fastest `of`, with its letter if there are several. A last
+/// the pivot's parameter has. A cell has the ratio of the fastest `of`, after its name if there are several. A last
 /// column has marks: `~` if `over` is resolution limited, `d` if the GPU's own times are divided, `h` if a host limits
 /// either side and the GPU's own times are unknown, `*` if either side is not `ok`.
 ///

@@ -116,20 +116,6 @@ Cells all_cells(std::span<const results::NamedResults> results, const RatioOptio
   return cells;
 }
 
-/// Returns the letters that distinguish the alternatives in a cell: for each, the first letter after their common
-/// beginning. The letter is empty for a single alternative.
-std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
-  std::vector<std::string> names;
-  for (const Selector& selector : alternatives) names.push_back(values_of(selector));
-  std::size_t same = 0;
-  const auto has_same = [&](const std::string& name) {
-    return same < name.size() && name[same] == names.front()[same];
-  };
-  while (names.size() > 1 && same < names.front().size() && std::ranges::all_of(names, has_same)) ++same;
-  for (std::string& name : names) name = names.size() > 1 ? fmt::format(" {}", name.substr(same, 1)) : "";
-  return names;
-}
-
 /// Returns the index of the fastest `of` with a time, or nullopt if none has a time.
 std::optional<std::size_t> fastest(const Pair& pair) {
   std::optional<std::size_t> best;
@@ -171,7 +157,6 @@ std::string row_value(const CaseId& id, const std::string& key) {
 }
 
 render::Table pivoted(const Cells& cells, const RatioOptions& options) {
-  const std::vector<std::string> letters = letters_of(options.of);
   std::vector<std::pair<std::string, std::map<std::int64_t, std::string>>> rows;
   std::map<std::string, std::map<std::int64_t, std::string>> marks;  // by row and column
   std::set<std::int64_t> columns;
@@ -186,7 +171,8 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     const std::int64_t column = pair.over->id.int_at(options.pivot);
     columns.insert(column);
     const Ratio ratio = ratio_of(*pair.of[*best], *pair.over);
-    found->second[column] = fmt::format("{:.2f}{}", ratio.value, letters[*best]);
+    const std::string winner = options.of.size() > 1 ? values_of(options.of[*best]) + " " : "";
+    found->second[column] = fmt::format("{}{:.2f}", winner, ratio.value);
     marks[row][column] = ratio.marks;
   }
   std::vector<std::string> names;
@@ -208,6 +194,13 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
   return render::table_with_marks(std::move(header), std::move(lines), marks_of_lines);
 }
 
+/// Returns the parameters of a case with their keys, separated by blanks.
+std::string name_of(const CaseId& id) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : id.parameters()) parts.push_back(key + ":" + value);
+  return join(parts, " ");
+}
+
 render::Table listed(const Cells& cells, const RatioOptions& options) {
   const std::string over = values_of(options.over);
   std::vector<render::Column> header{
@@ -220,7 +213,7 @@ render::Table listed(const Cells& cells, const RatioOptions& options) {
   std::vector<std::string> marks_of_lines;
   for (const auto& [name, pair] : cells.all()) {
     std::vector<std::string>& line = lines.emplace_back();
-    line.push_back(values_of(CaseId::parse(name).parameters()));
+    line.push_back(name_of(CaseId::parse(name)));
     if (!pair.over->timing) {
       line.emplace_back(to_string(pair.over->status));
       line.resize(header.size());
