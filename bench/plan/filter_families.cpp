@@ -39,6 +39,7 @@ KeyWords FilterFamilies::key(const std::string& name) const {
     const auto key = std::ranges::find(family.keys, name, &KeyWords::key);
     if (key == family.keys.end()) continue;
     all.is_number = key->is_number;
+    all.takes_more = all.takes_more || key->takes_more;
     for (const std::string& value : key->values) add_new(all.values, value);
   }
   return all;

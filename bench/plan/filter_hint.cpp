@@ -73,19 +73,20 @@ std::string explain_key(const std::string& key, const FilterFamilies& families) 
                      listed(families.keys()));
 }
 
-/// Returns the flag that adds cases with a value.
-std::string adding_flag(const std::string& key, const std::string& value, const FilterFamilies& families) {
-  return fmt::format("--tb_axis={}.{}={} adds some", families.all().front().name, key, value);
+/// Returns the flag that adds cases with a value; empty if none does.
+std::string adding_flag(const KeyWords& key, const std::string& value, const FilterFamilies& families) {
+  if (!key.takes_more) return {};
+  return fmt::format("; --tb_axis={}.{}={} adds some", families.all().front().name, key.key, value);
 }
 
 std::string explain_number(const KeyWords& key, const std::string& value, const FilterFamilies& families) {
   const std::string values = fmt::format("(values: {})", listed(key.values));
   if (const auto number = parse_integer(value); number && *number > 0) {
-    return fmt::format("no case has '{}' {}; {}", key.part(value), values, adding_flag(key.key, value, families));
+    return fmt::format("no case has '{}' {}{}", key.part(value), values, adding_flag(key, value, families));
   }
   const auto meant = count_in(value, 1024);
-  const std::string hint = meant ? did_you_mean_text(key.part(fmt::format("{}", *meant))) : std::string{};
-  return fmt::format("'{}' is not a whole number{} {}", key.part(value), hint, values);
+  const std::string hint = meant && *meant > 0 ? did_you_mean_text(key.part(fmt::format("{}", *meant))) : std::string{};
+  return fmt::format("'{}' is not a positive whole number{} {}", key.part(value), hint, values);
 }
 
 std::string explain_value(const std::string& name, const std::string& value, const FilterFamilies& families) {
@@ -112,17 +113,17 @@ std::string explain_pair(const FilterPart& part, const FilterFamilies& families)
   return explain_value(*found, value, families.having(only_key));
 }
 
-/// Explains the value of a key that the program knows but no case has.
+/// Explains a value that the program knows but no case has.
 std::optional<std::string> explain_absent_value(const FilterParts& found, const FamilyWords& family) {
   for (const FilterPart& part : found.parts) {
     for (const KeyWords& key : family.keys) {
-      const bool is_known =
-          std::ranges::any_of(key.values, [&](const auto& value) { return part.text == key.part(value); });
-      const std::string value = part.text.substr(part.text.find(':') + 1);
-      if (!is_known || key.in_cases.empty() || key.in_cases.contains(value)) continue;
-      if (!key.is_in_every_case)
-        return fmt::format("no name has '{}', since names omit the default of '{}'", part.text, key.key);
-      return fmt::format("no case has '{}'; {}", part.text, adding_flag(key.key, value, FilterFamilies{{family}}));
+      const auto fits = [&](const std::string& value) { return part.fits(key.part(value)); };
+      const auto known =
+          std::ranges::find_if(key.values, [&](const auto& value) { return part.text == key.part(value); });
+      if (known == key.values.end() || key.in_cases.empty() || std::ranges::any_of(key.in_cases, fits)) continue;
+      return key.is_in_every_case
+                 ? fmt::format("no case has '{}'{}", part.text, adding_flag(key, *known, FilterFamilies{{family}}))
+                 : fmt::format("no name has '{}', since names omit the default of '{}'", part.text, key.key);
     }
   }
   return std::nullopt;
@@ -171,7 +172,8 @@ std::optional<std::string> explain_parts(const FilterParts& found, const FilterF
 
 std::optional<std::string> explain_unmatched_filter(const std::string& filter, std::span<const FamilySpec> families,
                                                     std::span<const CaseId> cases, std::span<const CaseId> others) {
-  if (filter.starts_with('-')) return std::nullopt;
+  constexpr std::size_t kMostCharacters = 1024;  // of what a user types; each notation costs a search in all names
+  if (filter.starts_with('-') || filter.size() > kMostCharacters) return std::nullopt;
   const Matches matches = [&](const std::string& expression) {
     try {
       const CaseFilter selects{expression, "--benchmark_filter"};

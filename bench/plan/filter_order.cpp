@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tbench/core/text.hpp"
@@ -21,15 +21,15 @@ struct Placed {
   FilterPart part;
 };
 
-Placed placed(const FilterPart& part, const FamilyWords& family) {
-  const auto position = family.position_of(part);
-  if (!position) return {.text = part.text, .label = family.name, .position = kFamily, .part = part};
-  const std::string& key = family.keys[*position].key;
-  const std::size_t colon = part.text.find(':');
-  return {.text = colon == std::string::npos ? part.text : key + part.text.substr(colon),
-          .label = key,
-          .position = static_cast<std::ptrdiff_t>(*position),
-          .part = part};
+/// Returns the part in its place, or nullopt if it may stand in several places.
+std::optional<Placed> placed(const FilterPart& part, const FamilyWords& family) {
+  const std::string name = part.text.substr(0, part.text.find(':'));
+  const auto key = std::ranges::find(family.keys, name, &KeyWords::key);
+  if (key != family.keys.end() && name.size() < part.text.size()) {
+    return Placed{.text = part.text, .label = name, .position = key - family.keys.begin(), .part = part};
+  }
+  if (!part.fits(family.name) || family.position_of(part)) return std::nullopt;
+  return Placed{.text = part.text, .label = family.name, .position = kFamily, .part = part};
 }
 
 /// Returns the keys that lie between two neighbouring parts in every case name; empty if nothing has to.
@@ -58,7 +58,7 @@ std::string in_order(std::vector<Placed> parts, const FamilyWords& family) {
 
 std::string suggestion(const FilterParts& found, const std::vector<Placed>& parts, const FamilyWords& family,
                        const std::function<bool(const std::string& filter)>& matches) {
-  if (found.has_operators) return {};
+  if (found.has_operators || found.parts.size() > parts.size()) return {};
   const std::string filter = in_order(parts, family);
   return matches(filter) ? fmt::format("; did you mean '{}'?", filter) : std::string{};
 }
@@ -74,7 +74,9 @@ std::string order_of(const FamilyWords& family) {
 std::optional<std::string> explain_order(const FilterParts& found, const FamilyWords& family,
                                          const std::function<bool(const std::string& filter)>& matches) {
   std::vector<Placed> parts;
-  for (const FilterPart& part : found.parts) parts.push_back(placed(part, family));
+  for (const FilterPart& part : found.parts) {
+    if (auto known = placed(part, family)) parts.push_back(std::move(*known));
+  }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const Placed& left = parts[i - 1];
     const Placed& right = parts[i];

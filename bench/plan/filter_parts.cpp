@@ -29,7 +29,8 @@ std::size_t after_repeats(std::string_view text, std::size_t at) {
 std::size_t after_set(std::string_view text, std::size_t at) {
   std::size_t next = at + (text.substr(at).starts_with("[^") ? 3 : 2);  // the first character is one of the set
   while (next < text.size() && text[next] != ']') {
-    next = text.substr(next).starts_with("[:") ? text.find(":]", next) + 2 : next + 1;
+    const bool is_class = text.substr(next).starts_with("[:");
+    next = is_class ? std::min(text.find(":]", next), text.size() - 2) + 2 : next + 1;
   }
   return std::min(next + 1, text.size());
 }

@@ -23,6 +23,14 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
+/// Returns `text` with one `what` where several follow each other.
+std::string without_repeats(std::string text, const std::string& what) {
+  for (std::size_t at = text.find(what + what); at != std::string::npos; at = text.find(what + what, at)) {
+    text.erase(at, what.size());
+  }
+  return text;
+}
+
 std::string without_quotes(std::string filter) {
   for (const std::string_view mark : {"'", "\"", "`", "\u2018", "\u2019", "\u201c", "\u201d"}) {
     filter = replaced(std::move(filter), mark, "");
@@ -36,17 +44,21 @@ std::string without_outer_spaces(const std::string& filter) {
   return begin == std::string::npos ? filter : filter.substr(begin, end - begin + 1);
 }
 
-std::string spaces_as_wildcards(const std::string& filter) { return replaced(without_outer_spaces(filter), " ", ".*"); }
+std::string from_glob(const std::string& filter) { return glob_as_regex(filter).value_or(filter); }
 
+std::string spaces_as_wildcards(const std::string& filter) {
+  return without_repeats(replaced(from_glob(without_outer_spaces(filter)), " ", ".*"), ".*");
+}
+
+/// Writes `Model Gemm` as `Model|Gemm`; leaves expressions with operators alone.
 std::string spaces_as_alternatives(const std::string& filter) {
-  return replaced(without_outer_spaces(filter), " ", "|");
+  const bool is_plain = filter.find_first_of("()[]{}*+?|^$\\&") == std::string::npos;
+  return !is_plain ? filter : replaced(without_outer_spaces(filter), " ", "|");
 }
 
 std::string ampersands_as_wildcards(const std::string& filter) {
   return replaced(replaced(filter, "&&", "&"), "&", "/.*");
 }
-
-std::string from_glob(const std::string& filter) { return glob_as_regex(filter).value_or(filter); }
 
 std::string colons_for_equals_signs(const std::string& filter) { return replaced(filter, "=", ":"); }
 
@@ -111,6 +123,14 @@ std::string points_as_wildcards(const std::string& filter) {
   return text;
 }
 
+/// Whether a repetition is repeated, as in `.**`, for which std::regex takes a time that grows exponentially.
+bool repeats_a_repetition(std::string_view filter) {
+  constexpr std::string_view kRepeats = "*+";
+  return std::ranges::adjacent_find(filter, [&](char left, char right) {
+           return kRepeats.find(left) != std::string_view::npos && kRepeats.find(right) != std::string_view::npos;
+         }) != filter.end();
+}
+
 bool has_text(std::string_view filter) {
   return std::ranges::any_of(filter, [](unsigned char letter) { return std::isalnum(letter) != 0; });
 }
@@ -147,8 +167,8 @@ std::optional<std::string> explain_notation(const std::string& filter,
   }
   for (const auto& [why, rewrite] : kRepairs) {
     const std::string rewritten = rewrite(filter);
-    if (rewritten != filter && has_text(rewritten) && matches(rewritten))
-      return fmt::format("{}; did you mean '{}'?", why, rewritten);
+    const bool can_match = rewritten != filter && has_text(rewritten) && !repeats_a_repetition(rewritten);
+    if (can_match && matches(rewritten)) return fmt::format("{}; did you mean '{}'?", why, rewritten);
   }
   return std::nullopt;
 }

@@ -5,6 +5,13 @@
 namespace tbench::bench {
 namespace {
 
+/// Whether --tb_axis replaces the key's values in a table of the family.
+bool is_of_course_grid(const FamilySpec& family, const std::string& key) {
+  return std::ranges::any_of(family.tables, [&](const CaseTable& table) {
+    return table.is_course_grid && std::ranges::find(table.axes, key, &Axis::key) != table.axes.end();
+  });
+}
+
 KeyWords& key_of(FamilyWords& family, const std::string& name) {
   const auto found = std::ranges::find(family.keys, name, &KeyWords::key);
   if (found != family.keys.end()) return *found;
@@ -23,7 +30,10 @@ void add_case(FamilyWords& family, const CaseId& id) {
 FamilyWords family_words(const FamilySpec& spec, std::span<const CaseId> cases) {
   FamilyWords family{.name = spec.name, .keys = {}};
   for (const KeySpec& key : spec.keys) {
-    family.keys.push_back({.key = key.key, .is_number = key.known.empty(), .values = key.known});
+    family.keys.push_back({.key = key.key,
+                           .is_number = key.known.empty(),
+                           .values = key.known,
+                           .takes_more = is_of_course_grid(spec, key.key)});
   }
   for (const CaseId& id : cases) {
     if (id.family() == spec.name) add_case(family, id);

@@ -22,6 +22,7 @@ struct KeyWords {
   std::vector<std::string> values;   // the permitted values, and those of the cases
   std::set<std::string> in_cases{};  // values that a case has
   bool is_in_every_case{};
+  bool takes_more{};  // whether --tb_axis adds values
 
   [[nodiscard]] std::string part(const std::string& value) const { return key + ":" + value; }
 };
@@ -31,8 +32,7 @@ struct FamilyWords {
   std::string name;
   std::vector<KeyWords> keys;  // in the order of case names
 
-  /// Returns the position of the key that the part is about, or nullopt if there is none. A part without a `:`, or with
-  /// the end of several keys, has the first position at which it fits a value.
+  /// Returns the position of the first key with a value that the part fits, or nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> position_of(const FilterPart& part) const;
   /// Returns whether the part fits the name, or a key with one of its values.
   [[nodiscard]] bool have(const FilterPart& part) const { return part.fits(name) || position_of(part).has_value(); }

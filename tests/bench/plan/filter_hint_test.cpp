@@ -117,8 +117,9 @@ TEST(FilterHint, NamesAnUnknownValue) {
        "no case has 'seq_len:1000' (values: 512, 4096); --tb_axis=Attention.seq_len=1000 "
        "adds some"},
       {"Attention/.*seq_len:4k",
-       "'seq_len:4k' is not a whole number; did you mean 'seq_len:4096'? (values: 512, 4096)"},
-      {"Attention/.*seq_len:long", "'seq_len:long' is not a whole number (values: 512, 4096)"},
+       "'seq_len:4k' is not a positive whole number; did you mean 'seq_len:4096'? (values: 512, 4096)"},
+      {"Attention/.*seq_len:long", "'seq_len:long' is not a positive whole number (values: 512, 4096)"},
+      {"Attention/.*seq_len:0/", "'seq_len:0' is not a positive whole number (values: 512, 4096)"},
       {"Model/.*precision:fp16", "no case has 'precision:fp16'; --tb_axis=Model.precision=fp16 adds some"},
       {"Model/.*exec:stream", "no name has 'exec:stream', since names omit the default of 'exec'"},
   });
@@ -153,6 +154,7 @@ TEST(FilterHint, KnowsOtherNotations) {
       {"impl:'flash'", "the quotation marks are part of the value; give impl:flash without them"},
       {" Attention/.* ", "spaces at the ends are part of the expression; did you mean 'Attention/.*'?"},
       {"Attention flash", "names have no spaces; did you mean 'Attention.*flash'?"},
+      {"Attention * flash", "names have no spaces; did you mean 'Attention.*flash'?"},
       {"Model Attention", "names have no spaces; did you mean 'Model|Attention'?"},
       {"size:small&pass:forward", "names have no '&'; did you mean 'size:small/.*pass:forward'?"},
       {"Model/*/pass:forward",
@@ -180,8 +182,9 @@ TEST(FilterHint, ReadsEachAlternative) {
 
 TEST(FilterHint, SaysNothingOfWhatItDoesNotRecognise) {
   for (const char* const filter :
-       {"NoSuch", "-.", "Model/.*impl:(fash|eagr)", "impl:[xyz]$", "impl:flashh?x", "Collective/.*gpus:2",
-        "Collective/op:all_reduce", "Model/.*(pass:fwd)", "^$", "Model/.*impl:eager.*\\.json"}) {
+       {"NoSuch", "-.", "Model/.*impl:(fash|eagr)", "impl:[xyz]$", "flash.*bf16", "nothing &* here",
+        "Model/.*eager.*forward", "impl:flash|eager.*512", "Model/.*impl:eager[[:alpha:]]", "impl:flashh?x",
+        "Collective/.*gpus:2", "Collective/op:all_reduce", "Model/.*(pass:fwd)", "^$", "Model/.*impl:eager.*\\.json"}) {
     EXPECT_EQ(hint(filter), std::nullopt) << filter;
   }
 }
@@ -191,6 +194,15 @@ TEST(FilterHint, KnowsTheValuesOfOtherCases) {
   const std::vector<CaseId> study{CaseId::parse("Attention/d_model:64/seq_len:4096/precision:fp32/impl:naive")};
   EXPECT_EQ(explain_unmatched_filter("Attention/.*seq_len:512", families(), study, all), std::nullopt);
   EXPECT_NE(explain_unmatched_filter("Attention/.*seq_len:512", families(), study, {}), std::nullopt);
+}
+
+TEST(FilterHint, SuggestsNoAxisWhereTheTablesAreFixed) {
+  const std::vector<FamilySpec> fixed{{.name = "Warmup",
+                                       .keys = {{"steps", {}}},
+                                       .tables = {{"all", Suite::kStandard, false, {{"steps", {"10"}}}}},
+                                       .invalid_reason = {}}};
+  const std::vector<CaseId> cases = expand(fixed, Suite::kStandard, {});
+  EXPECT_EQ(explain_unmatched_filter("steps:20", fixed, cases, {}), "no case has 'steps:20' (values: 10)");
 }
 
 }  // namespace
