@@ -78,16 +78,19 @@ std::string no_axis(const std::string& text, const LooseAxis& axis) {
 std::string no_family(const std::string& text, const LooseAxis& axis) {
   if (std::string why = no_axis(text, axis); !why.empty()) return why;
   Names families;
-  std::string meant;
+  std::optional<std::string> key;
   for (const Family& family : all_families({})) {
-    const std::optional<std::string> key = key_of(family.spec, axis.key);
-    if (!key) continue;
-    families.push_back(family.spec.name);
-    if (meant.empty()) meant = fmt::format("{}.{}={}", family.spec.name, *key, axis.values);
+    const std::optional<std::string> own = key_of(family.spec, axis.key);
+    if (!key || (own == axis.key && key != own)) key = own;  // a key with the same name before a synonym
   }
-  if (families.empty()) return {};
-  return fmt::format("--tb_axis={}: no family before '{}'; did you mean '{}'? (families with this axis: {})", text,
-                     axis.key, meant, join(families, ", "));
+  for (const Family& family : all_families({})) {
+    if (key && std::ranges::find(family.spec.keys, *key, &KeySpec::key) != family.spec.keys.end()) {
+      families.push_back(family.spec.name);
+    }
+  }
+  if (!key) return {};
+  return fmt::format("--tb_axis={}: no family before '{}'; did you mean '{}.{}={}'? (families with '{}': {})", text,
+                     axis.key, families.front(), *key, axis.values, *key, join(families, ", "));
 }
 
 std::string other_separators(const std::string& text, const LooseAxis& axis) {

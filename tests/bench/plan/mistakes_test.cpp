@@ -105,8 +105,11 @@ TEST(Mistakes, ValuesWithoutAPart) {
        "7B:4096,11008,32,32"},
       {{"--tb_size=xl"}, "--tb_size=xl: 'xl' is a built-in size; --benchmark_filter=size:xl/ selects its cases"},
       {{"--tb_axis=ctx=512"},
-       "--tb_axis=ctx=512: no family before 'ctx'; did you mean 'Model.ctx=512'? (families with this axis: Model, "},
+       "--tb_axis=ctx=512: no family before 'ctx'; did you mean 'Model.ctx=512'? (families with 'ctx': Model, "
+       "Kernel, "},
       {{"--tb_axis=seqlen=512"}, "--tb_axis=seqlen=512: no family before 'seqlen'; did you mean 'Model.ctx=512'? "},
+      {{"--tb_axis=seq_len=512"},
+       "--tb_axis=seq_len=512: no family before 'seq_len'; did you mean 'Attention.seq_len=512'? "},
       {{"--tb_axis=size=2.7B"}, "--tb_axis=size=2.7B: no family before 'size'; did you mean 'Model.size=2.7B'? "},
       {{"--tb_axis=Model=512"}, "--tb_axis=Model=512: no axis after 'Model'; did you mean 'Model.ctx=512'?"},
       {{"--tb_axis=Gemm=bf16"}, "--tb_axis=Gemm=bf16: no axis after 'Gemm'; did you mean 'Gemm.precision=bf16'?"},
