@@ -223,6 +223,16 @@ TEST_F(NsysExportFile, OlderThanItsReportIsReadWithANote) {
   EXPECT_EQ(read().newer_report, "");
 }
 
+TEST_F(NsysExportFile, IsReplacedOnlyIfItsNameIsThatOfAnExport) {
+  support::write_text(path_, "no database");
+  EXPECT_THAT(refusal(), HasSubstr(".sqlite' REPORT.nsys-rep && tbench nsys '"));
+  path_ = folder_.file("results.json");
+  support::write_text(path_, "{}");
+  EXPECT_THAT(refusal(), HasSubstr("=true -o REPORT.sqlite REPORT.nsys-rep && tbench nsys REPORT.sqlite'"));
+  support::write_text(folder_.file("results.nsys-rep"), "NVTS");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("results.sqlite "), HasSubstr("results.nsys-rep &&")));
+}
+
 TEST_F(NsysExportFile, ThatIsNoneIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("does not exist. Give a file that 'nsys export --type=sqlite' wrote"));
   support::write_text(path_, "");

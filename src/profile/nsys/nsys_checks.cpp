@@ -53,12 +53,16 @@ std::string export_command(const std::string& path, const std::string& report) {
 bool is_report(const fs::path& path) { return path.extension() == ".nsys-rep" || path.extension() == ".qdrep"; }
 
 /// Returns the command that exports a report again: the file itself if it is a report, otherwise the report from which
-/// the file was made.
+/// the file was made. Only a file that ends in .sqlite is replaced: any other may be something else, such as results.
 std::string export_again(const std::string& path) {
   if (is_report(path)) return export_command(fs::path{path}.replace_extension(".sqlite").string(), path);
   const fs::path report = fs::path{path}.replace_extension(".nsys-rep");
   std::error_code error;
-  return export_command(path, fs::exists(report, error) ? report.string() : "REPORT.nsys-rep");
+  const bool has_report = fs::exists(report, error);
+  const bool is_export = fs::path{path}.extension() == ".sqlite";
+  const fs::path out =
+      is_export ? fs::path{path} : fs::path{has_report ? report : "REPORT"}.replace_extension(".sqlite");
+  return export_command(out.string(), has_report ? report.string() : "REPORT.nsys-rep");
 }
 
 void check_readable(const std::string& path) {
