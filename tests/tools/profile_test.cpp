@@ -97,7 +97,7 @@ TEST_F(TbenchProfile, WrongCommandLines) {
   std::filesystem::create_directories(folder_.file("none/of/them"));
   expect_refused({"profile", folder_.file("none")}, HasSubstr("is a folder without trace.json.gz"));
   expect_refused({"profile", folder_.file("nowhere")}, HasSubstr("nowhere': cannot be read"));
-  expect_refused({"profile", export_}, HasSubstr("not JSON"));
+  expect_refused({"profile", export_}, HasSubstr("is a database; did you mean 'tbench nsys "));
   expect_refused({"profile", profile_, "--csv", "--json"}, HasSubstr("exclude each other"));
   expect_refused({"profile", profile_, "--table=phase"}, HasSubstr("did you mean 'phases'?"));
   expect_refused({"profile", profile_, "--tabel=phases"}, HasSubstr("did you mean '--table=phases'?"));

@@ -10,6 +10,7 @@
 
 #include "command_line.hpp"
 #include "help/examples.hpp"
+#include "help/file_kinds.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
   tbench::tool::add_report(app, exit_status);
   tbench::tool::add_spreads(app);
   tbench::tool::add_examples(app);
+  tbench::tool::refuse_other_kinds(app);
   if (argc == 1) {
     say(app.help());
     return tbench::kExitUsage;

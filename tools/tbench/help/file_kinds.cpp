@@ -1,0 +1,130 @@
+#include "file_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "command_line.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/results/conclusion.hpp"
+
+namespace tbench::tool {
+namespace {
+
+enum class FileKind { kResults, kHistory, kExport, kReport, kTrace };
+
+struct Reader {
+  const char* command;
+  const char* argument;
+  std::vector<FileKind> kinds;  // of files that the command reads, or refuses with a message of its own
+};
+
+/// The commands with arguments that are files. A regular expression of `history` is never meant to name a file.
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> all{{"diff", "BASE", {FileKind::kResults}},
+                                       {"diff", "--to", {FileKind::kResults}},
+                                       {"durations", "FILE", {FileKind::kResults}},
+                                       {"fleet", "FILE", {FileKind::kResults}},
+                                       {"gate", "RUN", {FileKind::kResults, FileKind::kHistory}},
+                                       {"history", "REGEX", {}},
+                                       {"merge", "FILE", {FileKind::kResults}},
+                                       {"nsys", "FILE", {FileKind::kExport, FileKind::kReport}},
+                                       {"profile", "PATH", {FileKind::kTrace}},
+                                       {"report", "FILE", {FileKind::kResults}},
+                                       {"spreads", "RESULTS", {FileKind::kResults}}};
+  return all;
+}
+
+/// Returns whether a database is a history, by its PRAGMA application_id.
+bool is_history(const std::string& path) {
+  constexpr std::streamoff kApplicationId = 68;  // place in the header of a database
+  std::array<char, 4> id{};
+  std::ifstream file{path, std::ios::binary};
+  file.seekg(kApplicationId);
+  file.read(id.data(), id.size());
+  return std::string_view{id.data(), id.size()} == "tbnc";
+}
+
+/// Returns the kind of a file that is no results, by its name or its first bytes; otherwise nullopt.
+std::optional<FileKind> kind_but_results(const std::string& path) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(path, missing)) return std::nullopt;
+  const std::filesystem::path name = std::filesystem::path{path}.filename();
+  if (name.extension() == ".nsys-rep" || name.extension() == ".qdrep") return FileKind::kReport;
+  if (name == "trace.json" || name == "trace.json.gz") return FileKind::kTrace;
+  if (!is_database(path)) return std::nullopt;
+  return is_history(path) ? FileKind::kHistory : FileKind::kExport;
+}
+
+/// Returns the kind of a file, or nullopt for files that are none of these. Unpacks a packed file to see results.
+std::optional<FileKind> kind_of(const std::string& path) {
+  if (const std::optional<FileKind> kind = kind_but_results(path)) return kind;
+  return measurements_in(path) == "results" ? std::optional{FileKind::kResults} : std::nullopt;
+}
+
+const char* name_of(FileKind kind) {
+  switch (kind) {
+    case FileKind::kResults:
+      return "results";
+    case FileKind::kHistory:
+      return "a history";
+    case FileKind::kExport:
+      return "a database";
+    case FileKind::kReport:
+      return "a report of Nsight Systems";
+    case FileKind::kTrace:
+      return "a trace";
+  }
+  return "";
+}
+
+std::string command_for(FileKind kind, const std::string& path) {
+  const auto line = [](std::vector<std::string> words) { return results::command_line(words); };
+  switch (kind) {
+    case FileKind::kResults:
+      return line({"tbench", "report", path});
+    case FileKind::kHistory:
+      return line({"tbench", "history", "--db=" + path});
+    case FileKind::kExport:
+    case FileKind::kReport:
+      return line({"tbench", "nsys", path});
+    case FileKind::kTrace:
+      return line({"tbench", "profile", path});
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<std::string> command_that_shows(const std::string& path) {
+  const std::optional<FileKind> kind = kind_of(path);
+  return kind ? std::optional{command_for(*kind, path)} : std::nullopt;
+}
+
+void refuse_other_kinds(CLI::App& app) {
+  for (const Reader& reader : readers()) {
+    CLI::App* const command = app.get_subcommand(reader.command);
+    const bool takes_history = command->get_option_no_throw("--db") != nullptr;
+    const auto refuse = [&reader, takes_history](const std::string& path) -> std::string {
+      const auto reads = [&reader](FileKind kind) {
+        return std::ranges::find(reader.kinds, kind) != reader.kinds.end();
+      };
+      const std::optional<FileKind> kind = reads(FileKind::kResults) ? kind_but_results(path) : kind_of(path);
+      if (!kind || reads(*kind)) return "";
+      const bool is_db = takes_history && *kind == FileKind::kHistory;
+      throw UsageError{fmt::format("{}: '{}' is {}; did you mean '{}'?", reader.argument, path, name_of(*kind),
+                                   is_db ? "--db=" + path : command_for(*kind, path))};
+    };
+    command->get_option(reader.argument)->check(refuse, "");
+  }
+}
+
+}  // namespace tbench::tool
