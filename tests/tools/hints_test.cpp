@@ -49,7 +49,17 @@ TEST_F(Hints, KnowsTheCommandsOfOtherPrograms) {
   expect_answer("compare a.json b.json", "unknown command 'compare'; did you mean 'diff'? See 'tbench --help'");
   expect_answer("join a.json b.json -o c.json", "did you mean 'merge'?");
   expect_answer("hist", "did you mean 'history'?");
+  expect_answer("help", "did you mean '--help'?");
+  expect_answer("-v", "did you mean '--version'?");
   expect_answer("zzz", "unknown command 'zzz'; commands: classify, diff, ");
+}
+
+TEST_F(Hints, FindsTheCommandOfFiles) {
+  expect_answer("a.json", "'a.json' is a file, not a command; did you mean 'tbench report a.json'?");
+  expect_answer("a.json b.json", "did you mean 'tbench diff a.json b.json'?");
+  expect_answer("tbench.db", "did you mean 'tbench history --db=tbench.db'?");
+  expect_answer("--filter=bf16 report a.json",
+                "'--filter=bf16' stands before the command; did you mean 'tbench report --filter=bf16'?");
 }
 
 TEST_F(Hints, SuggestsFlagsWithTheirValues) {
@@ -72,6 +82,8 @@ TEST_F(Hints, TakesUnitsOffNumbers) {
 TEST_F(Hints, TellsStudiesFromFiles) {
   expect_answer("report --study=softmax a.json", "no such study; did you mean 'softmax_vs_matmul'?");
   expect_answer("report --study=top-kernels a.json", "did you mean 'top_kernels'?");
+  expect_answer("report --study=top-kernel", "did you mean 'top_kernels'?");
+  expect_answer("report --show=token a.json --pivot=ctx", "did you mean 'tokens'?");
   expect_answer("report --study a.json", "--study: 'a.json' is a file, not a study; write --study=NAME a.json");
 }
 

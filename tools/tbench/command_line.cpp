@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "help/file_kinds.hpp"
 #include "help/hints.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -116,9 +117,16 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (unknown.empty()) return with_help(explain_number(error).value_or(error.what()));
   const std::string& text = unknown.front();
   if (text.starts_with("-")) {
-    return with_help(fmt::format("unknown flag '{}'{}", text.substr(0, text.find('=')), flag_hint(unknown, command)));
+    const std::string flag = text.substr(0, text.find('='));
+    if (&command != &app && command.get_option_no_throw(flag) != nullptr) {
+      return fmt::format("'{}' stands before the command; did you mean '{} {}'?", text, name, text);
+    }
+    return with_help(fmt::format("unknown flag '{}'{}", flag, flag_hint(unknown, command)));
   }
   if (&command != &app) return with_help(fmt::format("unexpected argument '{}'", text));
+  if (const auto meant = command_of_files(unknown)) {
+    return fmt::format("'{}' is a file, not a command; did you mean '{}'?", text, *meant);
+  }
   const std::vector<std::string> commands = command_names(app);
   const std::string hint = command_hint(text, commands);
   return with_help(

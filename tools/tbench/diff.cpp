@@ -23,6 +23,7 @@
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/gate/gate.hpp"
 #include "tbench/history/history.hpp"
@@ -52,8 +53,8 @@ compare::CaseOrder order_of(const std::string& sort) {
   static constexpr std::array kOrders{compare::CaseOrder::kName, compare::CaseOrder::kChange, compare::CaseOrder::kP};
   const auto found = std::ranges::find(kNames, sort);
   if (found != kNames.end()) return kOrders.at(static_cast<std::size_t>(found - kNames.begin()));
-  throw UsageError{
-      fmt::format("--sort: unknown value '{}'{} (values: {})", sort, did_you_mean(sort, kNames), join(kNames, ", "))};
+  throw UsageError{fmt::format("--sort: unknown value '{}'{} (values: {})", sort, did_you_mean_value(sort, kNames),
+                               join(kNames, ", "))};
 }
 
 void check(const DiffArguments& arguments) {

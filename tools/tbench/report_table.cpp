@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "help/hints.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/history/result_folder.hpp"
 #include "tbench/html/pages.hpp"
@@ -41,7 +42,7 @@ render::ReportOptions options_of(const ReportArguments& arguments) {
   if (!metric) {
     const auto names = render::metric_names();
     throw UsageError{fmt::format("--show: unknown value '{}'{} (values: {})", arguments.show,
-                                 did_you_mean(arguments.show, names), join(names, ", "))};
+                                 did_you_mean_value(arguments.show, names), join(names, ", "))};
   }
   options.show = *metric;
   options.max_width = render::terminal_width(STDOUT_FILENO);
@@ -163,6 +164,7 @@ void check_kind(const ReportArguments& arguments) {
     throw UsageError{
         fmt::format("--study: '{}' is a file, not a study; write --study=NAME {}", arguments.study, arguments.study)};
   }
+  if (!arguments.study.empty()) static_cast<void>(studies::find_study(arguments.study, "--study"));
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
   if (!arguments.prices.empty() && !arguments.headline) {
     throw UsageError{"--price is for --headline; give both"};

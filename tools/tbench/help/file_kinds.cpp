@@ -59,7 +59,8 @@ std::optional<FileKind> kind_but_results(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, missing)) return std::nullopt;
   const std::filesystem::path name = std::filesystem::path{path}.filename();
   if (name.extension() == ".nsys-rep" || name.extension() == ".qdrep") return FileKind::kReport;
-  if (name == "trace.json" || name == "trace.json.gz") return FileKind::kTrace;
+  const bool is_named_trace = name == "trace.json" || name == "trace.json.gz";
+  if (is_named_trace) return measurements_in(path) == "results" ? std::nullopt : std::optional{FileKind::kTrace};
   if (!is_database(path)) return std::nullopt;
   return is_history(path) ? FileKind::kHistory : FileKind::kExport;
 }
@@ -107,6 +108,14 @@ std::string command_for(FileKind kind, const std::string& path) {
 std::optional<std::string> command_that_shows(const std::string& path) {
   const std::optional<FileKind> kind = kind_of(path);
   return kind ? std::optional{command_for(*kind, path)} : std::nullopt;
+}
+
+std::optional<std::string> command_of_files(std::span<const std::string> paths) {
+  const auto are_results = [](const std::string& path) { return kind_of(path) == FileKind::kResults; };
+  if (paths.size() == 2 && std::ranges::all_of(paths, are_results)) {
+    return results::command_line({{"tbench", "diff", paths[0], paths[1]}});
+  }
+  return paths.size() == 1 ? command_that_shows(paths[0]) : std::nullopt;
 }
 
 void refuse_other_kinds(CLI::App& app) {

@@ -42,7 +42,9 @@ constexpr std::array kFlags{FlagSynonym{"days", "--nights"},
                             FlagSynonym{"full", "--all"},
                             FlagSynonym{"fail", "--strict"},
                             FlagSynonym{"werror", "--strict"},
-                            FlagSynonym{"xml", "--junit"}};
+                            FlagSynonym{"xml", "--junit"},
+                            FlagSynonym{"limit", "--nights"},
+                            FlagSynonym{"v", "--version"}};
 
 /// Names of other programs for commands of tbench.
 constexpr std::array kCommands{
@@ -54,7 +56,9 @@ constexpr std::array kCommands{
     std::pair{"regress", "gate"},  std::pair{"log", "history"},     std::pair{"trend", "history"},
     std::pair{"trace", "profile"}, std::pair{"flame", "profile"},   std::pair{"nsight", "nsys"},
     std::pair{"sqlite", "nsys"},   std::pair{"gpus", "fleet"},      std::pair{"machines", "fleet"},
-    std::pair{"noise", "spreads"}, std::pair{"times", "durations"}, std::pair{"kernels", "classify"}};
+    std::pair{"noise", "spreads"}, std::pair{"times", "durations"}, std::pair{"kernels", "classify"},
+    std::pair{"delta", "diff"},    std::pair{"stats", "report"},    std::pair{"summary", "report"},
+    std::pair{"list", "report"},   std::pair{"help", "--help"},     std::pair{"version", "--version"}};
 
 std::vector<std::string> flags_of(const CLI::App& command) {
   std::vector<std::string> names;
