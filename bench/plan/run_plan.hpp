@@ -41,8 +41,8 @@ struct PlanInput {
   /// to 4 % more, 0.3 us per kernel, from the second, third or fourth graph of a process on: measured on four H100s and
   /// H200s, traced or not, with any setting of LibTorch's allocator.
   bool isolates_graphs{};
-  /// Puts the cases of plug-ins after all others of their process, and gives each plug-in its own process, so that it
-  /// cannot disturb other cases.
+  /// Runs the cases of plug-ins after all other cases of a planned process, and starts a new process of the operating
+  /// system for each plug-in, so that a plug-in cannot disturb other cases.
   bool isolates_plugins{};
 };
 

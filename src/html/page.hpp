@@ -96,8 +96,8 @@ struct FileComparison {
 /// @param text  text, which is escaped here
 [[nodiscard]] std::string note_html(std::string_view text);
 
-// The data of a record that are not counters: the gaps and the GPU's time in its trace, by phase, class of operation
-// and range; and the bytes of its roofline.
+// Data of a record other than its counters: from its trace, the gaps between kernels, and the GPU's time by phase,
+// class of operation and range; and the bytes for its roofline.
 
 /// The names of the phases, classes and ranges in all traces of a page. Traces refer to them by index.
 class TraceNames {

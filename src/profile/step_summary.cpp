@@ -193,7 +193,8 @@ TracedRange traced(const RangeTime& range, const std::string& path, const PerSte
   return traced;
 }
 
-/// Returns the case's name of a phase, such as `forward` for FORWARD, or the label itself if there is none.
+/// Returns the case's own name for the phase with this label, such as `forward` for FORWARD, or the label if it is not
+/// a phase of the case.
 std::string phase_name(const std::string& label, std::span<const std::string_view> phases) {
   const auto found = std::ranges::find_if(phases, [&](std::string_view phase) { return is_label(label, phase); });
   return found == phases.end() ? label : std::string{*found};

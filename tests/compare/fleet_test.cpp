@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-/// Returns GPUs that differ by 0.05 % around their mean.
+/// Returns the results of `count` GPUs, alternately 0.05 % above and 0.05 % below the nominal value.
 std::vector<NamedResults> alike(int count) {
   std::vector<NamedResults> files;
   for (int i = 0; i < count; ++i) {

@@ -38,8 +38,9 @@ void scale_samples(Timing& timing, double factor);
 /// Returns `a.json`, which has only these records of a GPU.
 [[nodiscard]] results::NamedResults gpu_results(std::vector<Record> records);
 
-/// Returns a file with one entry of each kind: full, oom, two repetitions with aggregates of which one is unstable, and
-/// two other families, one of them measured in bursts.
+/// Returns a file with one entry of each kind: a record with every field set, an out-of-memory record, two repetitions
+/// (the second one unstable) with their aggregates, and one record each of two other families, one of them measured in
+/// bursts.
 [[nodiscard]] results::ResultFile golden_file();
 
 /// A new folder, which is removed with its contents at the end.

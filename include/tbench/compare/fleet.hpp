@@ -94,7 +94,7 @@ struct Fleet {
 /// Returns a summary such as `8 machines: GPU-0123abcd slow in memory`.
 [[nodiscard]] std::string fleet_summary(const Fleet& fleet);
 
-/// Renders a row per machine, a row per resource with the difference that it can find, and the summary.
+/// Renders the summary, a row per machine, and a row per resource with the smallest slowdown that would be detected.
 [[nodiscard]] std::string fleet_page(const Fleet& fleet, const render::PageOptions& options);
 
 /// Returns SLOW or SOUND, the reasons, and the command that measures a slow GPU again on its machine.

@@ -60,8 +60,8 @@ struct CeilingConfig {
 /// the label `implementation` names it.
 [[nodiscard]] std::vector<std::string> ceiling_names();
 
-/// Returns the precision whose datasheet rate a ceiling's products are compared with. Returns nullopt for ceilings
-/// without products and for fp8, in which no implementation of a model computes.
+/// Returns the precision whose datasheet rate is the reference for a ceiling's products. Returns nullopt for ceilings
+/// without products, and for fp8, which is no Precision because no implementation of a model uses it.
 [[nodiscard]] std::optional<Precision> ceiling_precision(std::string_view what);
 
 /// Makes the case of one ceiling.

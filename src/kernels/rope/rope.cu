@@ -114,8 +114,8 @@ void check_rope(const RopeProblem& problem) {
 }
 
 bool fits_vectors(const RopeProblem& problem, std::int64_t vector) {
-  // The angles of a vector are two arrays of float32, cos and sin, with half as many values each as the vector has
-  // elements.
+  // An access to a vector also reads half as many float32 values from each of cos and sin as the vector has elements,
+  // so these pointers have to be aligned to kVectorBytes, too.
   bool fits = problem.head_dim % vector == 0 && are_aligned({problem.cos, problem.sin}, kVectorBytes);
   for (std::size_t i = 0; i < static_cast<std::size_t>(problem.parts); ++i) {
     for (const TensorView* const view : {&problem.from.at(i), &problem.to.at(i)}) {

@@ -56,8 +56,8 @@ at::ScalarType error_dtype(const at::Tensor& actual, const at::Tensor& reference
   return is_short(actual) && is_short(reference) ? at::kFloat : at::kDouble;
 }
 
-/// Returns the factor by which tolerances are widened in float32, whose ratios are off by a few roundings: an error
-/// that is exactly at its bound must pass.
+/// Returns the factor by which tolerances are widened. In float32, the ratio of an error to its bound carries a few
+/// rounding errors, and an error exactly at its bound must still pass.
 double slack(at::ScalarType dtype) { return dtype == at::kFloat ? 1.0 + 0x1p-20 : 1.0; }
 
 /// Raises allowed errors in place to the smallest positive number, so that no error divided by no allowance is 0

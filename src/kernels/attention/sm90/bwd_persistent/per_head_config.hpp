@@ -1,5 +1,5 @@
 // The sm90 backward pass with one or more CTAs per head (kPerHead): the K/V tiles that each CTA of a head takes, and
-// the launch. Pure host functions.
+// the configuration of the launch. No CUDA code; the kernel calls the constexpr functions, too.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/config.hpp"

@@ -77,7 +77,7 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
   EXPECT_EQ(narrow.k, 64 << 10);
   EXPECT_EQ(narrow.v, 128 << 10);
   EXPECT_EQ(narrow.barriers, 192 << 10);
-  // 192 rows of 128 bytes twice, 4 * 128 of them: 24, 24, 32 and 32 KiB
+  // Q and O: 192 rows of 128 bytes each; K and V: two stages of 128 such rows each: 24, 24, 32 and 32 KiB
   EXPECT_EQ(forward_shared(FwdM192N128::tile(), 64).barriers, 112 << 10);
   // 192 rows of 256 bytes twice, 6 * 64 of them: 48, 48 and 96 KiB
   const FwdSmemLayout wide_80 = forward_shared(FwdM192N64::tile(), 80);
