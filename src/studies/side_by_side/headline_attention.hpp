@@ -16,9 +16,9 @@ struct HeadlineAttention {
   std::vector<std::string> answers;  // a sentence per GPU model
 };
 
-/// Divides, for each attention shape, the time of the fastest `sdpa_*` by the time of `flash`. Uses the shapes that have
-/// both times. A case with several records counts with the median of their medians. Shapes in which the host limits one
-/// of the two times do not count. Returns nullopt if no GPU model has a shape.
+/// Divides, for each attention shape, the time of the fastest `sdpa_*` by the time of `flash`. Uses the shapes that
+/// have both times. A case with several records counts with the median of their medians. Shapes in which the host
+/// limits one of the two times do not count. Returns nullopt if no GPU model has a shape.
 [[nodiscard]] std::optional<HeadlineAttention> headline_attention(std::span<const HeadlineGpu> gpus);
 
 }  // namespace tbench::studies
