@@ -144,8 +144,7 @@ std::string unknown_argument_message(std::span<const std::string> unknown, const
   if (is_flag || unknown.front().find('=') != std::string::npos) meant = meaning_of_flag(typed, flags);
   if (!is_flag && !meant) meant = meaning_of_word(unknown.front());
   return fmt::format("unknown {} '{}'{} (--help lists all)", is_flag ? "flag" : "argument",
-                     is_flag ? typed.flag : unknown.front(),
-                     meant ? fmt::format("; did you mean '{}'?", *meant) : std::string{});
+                     is_flag ? typed.flag : unknown.front(), did_you_mean_text(meant));
 }
 
 }  // namespace tbench::bench

@@ -35,7 +35,7 @@ std::optional<double> finite_number(std::string_view digits) {
 
 template <class Number>
 std::string did_you_mean_number(const std::optional<Number>& number) {
-  return number ? fmt::format("; did you mean '{}'?", *number) : std::string{};
+  return number ? did_you_mean_text(fmt::format("{}", *number)) : std::string{};
 }
 
 /// Returns the count of Google Benchmark's `10x`, which takes the place of a time there.
@@ -109,8 +109,7 @@ CLI::Validator key_value() {
     const std::size_t colon = text.find(':');
     const bool has_colon = colon != 0 && colon != std::string::npos;
     const std::string meant = has_colon ? text.substr(0, colon) + "=" + text.substr(colon + 1) : std::string{};
-    return fmt::format("'{}' is not key=value{}", text,
-                       has_colon ? fmt::format("; did you mean '{}'?", meant) : std::string{});
+    return fmt::format("'{}' is not key=value{}", text, has_colon ? did_you_mean_text(meant) : std::string{});
   });
 }
 

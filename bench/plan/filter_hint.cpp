@@ -23,12 +23,10 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::string listed(const Names& names) {
-  constexpr std::size_t kMost = 16;
-  if (names.size() <= kMost) return join(names, ", ");
-  return join(std::span{names}.first(kMost), ", ") + ", ...";
+  constexpr std::size_t kMax = 16;
+  if (names.size() <= kMax) return join(names, ", ");
+  return join(std::span{names}.first(kMax), ", ") + ", ...";
 }
-
-std::string did_you_mean_text(const std::string& text) { return fmt::format("; did you mean '{}'?", text); }
 
 bool is_whole_word(const FilterPart& part) {
   return part.right == FilterEdge::kSlash || part.left == FilterEdge::kNameEnd;
@@ -172,8 +170,8 @@ std::optional<std::string> explain_parts(const FilterParts& found, const FilterF
 
 std::optional<std::string> explain_unmatched_filter(const std::string& filter, std::span<const FamilySpec> families,
                                                     std::span<const CaseId> cases, std::span<const CaseId> others) {
-  constexpr std::size_t kMostCharacters = 1024;  // of what a user types; each notation costs a search in all names
-  if (filter.starts_with('-') || filter.size() > kMostCharacters) return std::nullopt;
+  constexpr std::size_t kMaxCharacters = 1024;  // of what a user types; each notation costs a search in all names
+  if (filter.starts_with('-') || filter.size() > kMaxCharacters) return std::nullopt;
   const Matches matches = [&](const std::string& expression) {
     try {
       const CaseFilter selects{expression, "--benchmark_filter"};

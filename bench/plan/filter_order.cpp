@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::bench {
@@ -60,7 +61,7 @@ std::string suggestion(const FilterParts& found, const std::vector<Placed>& part
                        const std::function<bool(const std::string& filter)>& matches) {
   if (found.has_operators || found.parts.size() > parts.size()) return {};
   const std::string filter = in_order(parts, family);
-  return matches(filter) ? fmt::format("; did you mean '{}'?", filter) : std::string{};
+  return matches(filter) ? did_you_mean_text(filter) : std::string{};
 }
 
 std::string order_of(const FamilyWords& family) {

@@ -59,7 +59,7 @@ void check_value(const FamilySpec& family, const KeySpec& key, const std::string
   if (!number || *number <= 0 || value != fmt::format("{}", *number)) {
     const std::optional<std::int64_t> meant = count_in(value, 1024);  // 4k tokens are 4096
     throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is not a positive whole number{}", family.name, key.key, value,
-                                 meant && *meant > 0 ? fmt::format("; did you mean '{}'?", *meant) : "")};
+                                 meant && *meant > 0 ? did_you_mean_text(std::to_string(*meant)) : "")};
   }
 }
 

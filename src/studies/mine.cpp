@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
@@ -67,9 +68,7 @@ std::vector<Contest> contests_of(const StudyMeasurements& all) {
   std::map<std::string, std::size_t> places;
   std::vector<Contest> contests;
   for (const CaseId& id : all.cases) {
-    std::vector<CaseId::Parameter> shape = id.parameters();
-    std::erase_if(shape, [](const CaseId::Parameter& parameter) { return parameter.first == "impl"; });
-    const auto [place, is_new] = places.try_emplace(CaseId{id.family(), std::move(shape)}.name(), contests.size());
+    const auto [place, is_new] = places.try_emplace(without(id, {"impl"}).name(), contests.size());
     if (is_new) contests.emplace_back();
     Contest& contest = contests[place->second];
     const std::span<const Record* const> records = all.records_of(id);

@@ -7,6 +7,8 @@
 #include <cctype>
 #include <utility>
 
+#include "tbench/core/hints/suggestions.hpp"
+
 namespace tbench {
 namespace {
 
@@ -27,10 +29,6 @@ std::string joined_with_bars(std::string_view alternatives) {
   std::string group{alternatives};
   std::ranges::replace(group, ',', '|');
   return "(" + group + ")";
-}
-
-std::string suggestion(const std::optional<std::string>& text) {
-  return text ? fmt::format("; did you mean '{}'?", *text) : std::string{};
 }
 
 /// Returns the position of the `]` that closes the set `[...]` at `at`, or nullopt if none does.
@@ -62,7 +60,7 @@ std::optional<std::string> explain_escape(std::string_view text, std::size_t at)
   if (!is_class && is_letter_or_digit(letter)) return fmt::format("'\\{}' is not part of it", letter);
   std::string written{text};
   written.replace(at, 2, is_class ? std::string{found->second} : std::string{letter});
-  return fmt::format("'\\{}' is not part of it{}", letter, suggestion(written));
+  return fmt::format("'\\{}' is not part of it{}", letter, did_you_mean_text(written));
 }
 
 std::optional<std::string> explain_group(std::string_view text, std::size_t at) {
@@ -81,16 +79,16 @@ std::optional<std::string> explain_repeat(std::string_view text, std::size_t at)
       at == begin || (at > 0 && std::string_view{"(|^"}.find(text[at - 1]) != std::string_view::npos);
   if (!repeats_nothing) return std::nullopt;
   return fmt::format("'{}'{} repeats nothing{}", text[at], at == begin ? " at its beginning" : "",
-                     suggestion(glob_as_regex(text)));
+                     did_you_mean_text(glob_as_regex(text)));
 }
 
 std::optional<std::string> explain_braces(std::string_view text, std::size_t at) {
   if (alternatives_at(text.substr(at)))
-    return fmt::format("'{{' begins a number of repetitions{}", suggestion(glob_as_regex(text)));
+    return fmt::format("'{{' begins a number of repetitions{}", did_you_mean_text(glob_as_regex(text)));
   const std::size_t end = text.find_first_not_of("0123456789,", at + 1);
   if (end != std::string_view::npos && text[end] == '}' && end > at + 1) return std::nullopt;
   return fmt::format("'{{' begins a number of repetitions, as in {{2}}; '\\{{' is the character{}",
-                     suggestion(with_escape(text, at)));
+                     did_you_mean_text(with_escape(text, at)));
 }
 
 }  // namespace

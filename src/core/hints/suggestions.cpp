@@ -177,9 +177,12 @@ std::optional<std::string> suggest_value(std::string_view text, std::span<const 
   return std::nullopt;
 }
 
+std::string did_you_mean_text(const std::optional<std::string>& suggestion) {
+  return suggestion ? fmt::format("; did you mean '{}'?", *suggestion) : std::string{};
+}
+
 std::string did_you_mean_value(std::string_view text, std::span<const std::string> candidates) {
-  const std::optional<std::string> found = suggest_value(text, candidates);
-  return found ? fmt::format("; did you mean '{}'?", *found) : std::string{};
+  return did_you_mean_text(suggest_value(text, candidates));
 }
 
 std::optional<std::string> recognise_flag(std::string_view typed, std::span<const std::string> flags,

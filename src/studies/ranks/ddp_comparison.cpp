@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/step_counts.hpp"
@@ -116,12 +117,7 @@ std::string in_words(const std::string& what, const std::vector<const PredictedS
 }  // namespace
 
 bool differ_in_strategy_alone(const CaseId& one, const CaseId& other) {
-  const auto rest_of = [](const CaseId& id) {
-    std::vector<CaseId::Parameter> rest = id.parameters();
-    std::erase_if(rest, [](const auto& p) { return p.first == "strategy" || p.first == "bucket_mib"; });
-    return rest;
-  };
-  return one.family() == other.family() && rest_of(one) == rest_of(other);
+  return without(one, {"strategy", "bucket_mib"}) == without(other, {"strategy", "bucket_mib"});
 }
 
 std::optional<DdpStrategy> strategy_of(const CaseId& id) { return parse_enum<DdpStrategy>(id.at("strategy")); }

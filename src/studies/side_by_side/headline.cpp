@@ -109,15 +109,15 @@ Texts answers_of(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus) 
 
 /// Returns the names of a GPU model's builds, or their number if there are many.
 std::string builds_of(const HeadlineGpu& gpu) {
-  constexpr std::size_t kMost = 3;
-  return gpu.builds.size() > kMost ? fmt::format("{} builds", gpu.builds.size()) : join(gpu.builds, ", ");
+  constexpr std::size_t kMax = 3;
+  return gpu.builds.size() > kMax ? fmt::format("{} builds", gpu.builds.size()) : join(gpu.builds, ", ");
 }
 
 /// Returns a line per file, or a line per GPU model if there are many files.
 Texts sources_of(std::span<const results::NamedResults> results, std::span<const HeadlineGpu> gpus) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   Texts sources;
-  if (results.size() > kMost) {
+  if (results.size() > kMax) {
     for (const HeadlineGpu& gpu : gpus) {
       sources.push_back(
           fmt::format("{}: {} file{}, {}", gpu.facts->name, gpu.files, gpu.files == 1 ? "" : "s", builds_of(gpu)));

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "tbench/core/step_counts.hpp"
-#include "tbench/core/text.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/tests.hpp"
 
@@ -44,9 +44,7 @@ std::vector<Shape> shapes_of(const HeadlineGpu& gpu) {
   for (const Record* const record : gpu.records) {
     const std::string* const impl = record->id.find("impl");
     if (record->id.family() != "Attention" || impl == nullptr || !record->timing || is_host_bound(*record)) continue;
-    std::vector<CaseId::Parameter> rest = record->id.parameters();
-    std::erase_if(rest, [](const CaseId::Parameter& parameter) { return parameter.first == "impl"; });
-    CaseId id{"Attention", std::move(rest)};
+    CaseId id = without(record->id, {"impl"});
     const auto [place, is_new] = places.try_emplace(id.name(), shapes.size());
     if (is_new) shapes.push_back({.id = std::move(id), .times = {}});
     shapes[place->second].times[*impl].push_back(record->timing->median.value);
@@ -67,34 +65,21 @@ std::optional<double> ratio_of(const Shape& shape) {
   return *theirs / stats::median(ours->second);
 }
 
-std::string value_of(const CaseId& id, std::string_view key) {
-  const std::string* const value = id.find(key);
-  return value == nullptr ? "" : *value;
-}
-
-std::string shape_text(const CaseId& id) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : id.parameters()) {
-    if (key != "pass" && key != "causal" && key != "precision") parts.push_back(key + ":" + value);
-  }
-  return join(parts, " ");
-}
-
 std::vector<Group> groups_of(const HeadlineGpu& gpu) {
   std::vector<Group> groups;
   for (const Shape& shape : shapes_of(gpu)) {
     const std::optional<double> ratio = ratio_of(shape);
     if (!ratio) continue;
     const Group key{.gpu = &gpu,
-                    .pass = value_of(shape.id, "pass"),
-                    .mask = value_of(shape.id, "causal") == "1" ? "causal" : "none",
-                    .precision = value_of(shape.id, "precision")};
+                    .pass = value_or_empty(shape.id, "pass"),
+                    .mask = value_or_empty(shape.id, "causal") == "1" ? "causal" : "none",
+                    .precision = value_or_empty(shape.id, "precision")};
     const auto is_same = [&](const Group& g) {
       return g.pass == key.pass && g.mask == key.mask && g.precision == key.precision;
     };
     auto found = std::ranges::find_if(groups, is_same);
     if (found == groups.end()) found = groups.insert(groups.end(), key);
-    found->ratios.push_back({*ratio, shape_text(shape.id)});
+    found->ratios.push_back({*ratio, keys_and_values(without(shape.id, {"pass", "causal", "precision"}))});
   }
   return groups;
 }

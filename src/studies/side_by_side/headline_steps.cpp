@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/gpu_name.hpp"
@@ -47,13 +48,8 @@ void set_price(std::vector<HeadlineGpu>& gpus, const GpuPrice& price) {
   found.front()->price_per_hour = price.per_hour;
 }
 
-/// Returns the parameters of a Model case without its size and implementation.
-std::vector<CaseId::Parameter> workload_of(const CaseId& id) {
-  std::vector<CaseId::Parameter> rest = id.parameters();
-  std::erase_if(rest,
-                [](const CaseId::Parameter& p) { return p.first == "size" || p.first == "impl" || p.first == "exec"; });
-  return rest;
-}
+/// Returns a Model case without its size and implementation.
+CaseId workload_of(const CaseId& id) { return without(id, {"size", "impl", "exec"}); }
 
 /// Returns the position of a value among values in order of preference; the last position if it is none of them.
 template <std::size_t N>
@@ -69,12 +65,9 @@ constexpr std::array<std::string_view, 4> kPrecisions{"bf16", "fp16", "tf32", "f
 struct Workload {
   CaseId id;  // of Model, without size and implementation
   std::size_t first{};
-  std::map<std::string, std::size_t> cells;  // GPU models that have a time, by size
+  std::ptrdiff_t cells{};  // pairs of a GPU model and a size that have a time
   [[nodiscard]] auto rank() const {
-    std::size_t all = 0;
-    for (const auto& [size, count] : cells) all += count;
-    return std::tuple{preference(id, "pass", kPasses), preference(id, "precision", kPrecisions),
-                      -static_cast<double>(all), first};
+    return std::tuple{preference(id, "pass", kPasses), preference(id, "precision", kPrecisions), -cells, first};
   }
 };
 
@@ -85,12 +78,12 @@ std::optional<CaseId> best_workload(std::span<const HeadlineGpu> gpus) {
     for (const Record* const record : gpu.records) {
       const std::string* const size = record->id.find("size");
       if (record->id.family() != "Model" || !record->timing || size == nullptr) continue;
-      const CaseId id{"Model", workload_of(record->id)};
+      const CaseId id = workload_of(record->id);
       Workload& workload =
-          workloads.try_emplace(id.name(), Workload{.id = id, .first = workloads.size(), .cells = {}}).first->second;
+          workloads.try_emplace(id.name(), Workload{.id = id, .first = workloads.size()}).first->second;
       if (std::ranges::find(seen[id.name()], *size) != seen[id.name()].end()) continue;
       seen[id.name()].push_back(*size);
-      ++workload.cells[*size];
+      ++workload.cells;
     }
   }
   const auto best = std::ranges::min_element(workloads, {}, [](const auto& w) { return w.second.rank(); });
@@ -155,28 +148,24 @@ HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus) {
         "--headline: no case of Model has a time; give results of the standard suite, or of "
         "--benchmark_filter='^Model/.*pass:train_step/precision:bf16'"};
   }
-  HeadlineSteps headline{.common = workload->parameters(), .sizes = {}, .steps = {}};
+  HeadlineSteps headline{.common = *workload, .steps = {}};
+  Texts sizes;
   std::map<std::string, std::map<const HeadlineGpu*, std::vector<const Record*>>> cells;
   for (const HeadlineGpu& gpu : gpus) {
     for (const Record* const record : gpu.records) {
       const std::string* const size = record->id.find("size");
       if (size == nullptr || record->id.family() != "Model" || workload_of(record->id) != headline.common) continue;
-      add_once(headline.sizes, *size);
+      add_once(sizes, *size);
       cells[*size][&gpu].push_back(record);
     }
   }
-  for (const std::string& size : headline.sizes) {
+  for (const std::string& size : sizes) {
     for (const HeadlineGpu& gpu : gpus) {
       const auto records = cells[size].find(&gpu);
       if (records != cells[size].end()) headline.steps.push_back(fastest(gpu, size, records->second));
     }
   }
   return headline;
-}
-
-std::string common_value(const HeadlineSteps& steps, std::string_view key) {
-  const auto found = std::ranges::find(steps.common, key, &CaseId::Parameter::first);
-  return found == steps.common.end() ? "" : found->second;
 }
 
 }  // namespace tbench::studies

@@ -40,16 +40,12 @@ struct HeadlineStep {
 };
 
 struct HeadlineSteps {
-  std::vector<CaseId::Parameter> common;  // what all cases share: ctx, batch, pass, precision
-  std::vector<std::string> sizes;
+  CaseId common;                    // what all cases share: Model with ctx, batch, pass, precision
   std::vector<HeadlineStep> steps;  // by size, then by GPU model; without the sizes that a GPU model did not run
 };
 
 /// Returns the steps of the headline.
 /// @throws  UsageError  if no Model case has a time
 [[nodiscard]] HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus);
-
-/// Returns the parameter's value of the cases' common part; empty if they have none.
-[[nodiscard]] std::string common_value(const HeadlineSteps& steps, std::string_view key);
 
 }  // namespace tbench::studies

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/side_by_side/headline_quantities.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"
@@ -52,9 +53,11 @@ void leave_out_empty_columns(StudySection& section) {
 std::string headline_work(const HeadlineSteps& steps) {
   static const std::map<std::string, const char*> names{
       {"train_step", "Training step"}, {"forward_backward", "Forward and backward"}, {"forward", "Forward"}};
-  const auto name = names.find(common_value(steps, "pass"));
-  return fmt::format("{} of {} x {} tokens in {}", name == names.end() ? common_value(steps, "pass") : name->second,
-                     common_value(steps, "batch"), common_value(steps, "ctx"), common_value(steps, "precision"));
+  const auto name = names.find(value_or_empty(steps.common, "pass"));
+  return fmt::format("{} of {} x {} tokens in {}",
+                     name == names.end() ? value_or_empty(steps.common, "pass") : name->second,
+                     value_or_empty(steps.common, "batch"), value_or_empty(steps.common, "ctx"),
+                     value_or_empty(steps.common, "precision"));
 }
 
 StudySection headline_steps_section(const HeadlineSteps& steps, std::string& used_marks) {

@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/step_counts.hpp"
@@ -47,26 +49,20 @@ class Cells {
 };
 
 /// Returns the keys of all selectors.
-std::set<std::string> selected_keys(const RatioOptions& options) {
-  std::set<std::string> keys;
-  for (const auto& [key, value] : options.over) keys.insert(key);
+std::vector<std::string_view> selected_keys(const RatioOptions& options) {
+  std::vector<std::string_view> keys;
+  for (const auto& [key, value] : options.over) keys.push_back(key);
   for (const Selector& selector : options.of) {
-    for (const auto& [key, value] : selector) keys.insert(key);
+    for (const auto& [key, value] : selector) keys.push_back(key);
   }
   return keys;
-}
-
-CaseId without(const CaseId& id, const std::set<std::string>& keys) {
-  std::vector<CaseId::Parameter> rest = id.parameters();
-  std::erase_if(rest, [&](const CaseId::Parameter& parameter) { return keys.contains(parameter.first); });
-  return {id.family(), std::move(rest)};
 }
 
 double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
 
 /// Returns the cells of one file.
 Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
-  const std::set<std::string> keys = selected_keys(options);
+  const std::vector<std::string_view> keys = selected_keys(options);
   const CaseFilter passes{options.filter, "--filter"};
   Cells cells;
   for (const Record& record : file.records) {
@@ -194,13 +190,6 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
   return render::table_with_marks(std::move(header), std::move(lines), marks_of_lines);
 }
 
-/// Returns the parameters of a case with their keys, separated by blanks.
-std::string name_of(const CaseId& id) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : id.parameters()) parts.push_back(key + ":" + value);
-  return join(parts, " ");
-}
-
 render::Table listed(const Cells& cells, const RatioOptions& options) {
   const std::string over = values_of(options.over);
   std::vector<render::Column> header{
@@ -213,7 +202,7 @@ render::Table listed(const Cells& cells, const RatioOptions& options) {
   std::vector<std::string> marks_of_lines;
   for (const auto& [name, pair] : cells.all()) {
     std::vector<std::string>& line = lines.emplace_back();
-    line.push_back(name_of(CaseId::parse(name)));
+    line.push_back(keys_and_values(CaseId::parse(name)));
     if (!pair.over->timing) {
       line.emplace_back(to_string(pair.over->status));
       line.resize(header.size());

@@ -53,22 +53,23 @@ bool is_history(const std::string& path) {
   return std::string_view{id.data(), id.size()} == "tbnc";
 }
 
-/// Returns the kind of a file that is no results, by its name or its first bytes; otherwise nullopt.
-std::optional<FileKind> kind_but_results(const std::string& path) {
+/// Returns the kind of a file by its name or its first bytes; nullopt for results and for other files. Results may have
+/// the name of a trace.
+std::optional<FileKind> kind_at_a_glance(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return std::nullopt;
   const std::filesystem::path name = std::filesystem::path{path}.filename();
   if (name.extension() == ".nsys-rep" || name.extension() == ".qdrep") return FileKind::kReport;
-  const bool is_named_trace = name == "trace.json" || name == "trace.json.gz";
-  if (is_named_trace) return measurements_in(path) == "results" ? std::nullopt : std::optional{FileKind::kTrace};
+  if (name == "trace.json" || name == "trace.json.gz") return FileKind::kTrace;
   if (!is_database(path)) return std::nullopt;
   return is_history(path) ? FileKind::kHistory : FileKind::kExport;
 }
 
 /// Returns the kind of a file, or nullopt for files that are none of these. Unpacks a packed file to see results.
 std::optional<FileKind> kind_of(const std::string& path) {
-  if (const std::optional<FileKind> kind = kind_but_results(path)) return kind;
-  return measurements_in(path) == "results" ? std::optional{FileKind::kResults} : std::nullopt;
+  const std::optional<FileKind> kind = kind_at_a_glance(path);
+  if (kind && kind != FileKind::kTrace) return kind;
+  return measurements_in(path) == "results" ? std::optional{FileKind::kResults} : kind;
 }
 
 const char* name_of(FileKind kind) {
@@ -126,7 +127,10 @@ void refuse_other_kinds(CLI::App& app) {
       const auto reads = [&reader](FileKind kind) {
         return std::ranges::find(reader.kinds, kind) != reader.kinds.end();
       };
-      const std::optional<FileKind> kind = reads(FileKind::kResults) ? kind_but_results(path) : kind_of(path);
+      // A file that the command reads is not unpacked here, too.
+      const std::optional<FileKind> glance = kind_at_a_glance(path);
+      if (glance ? reads(*glance) : reads(FileKind::kResults)) return "";
+      const std::optional<FileKind> kind = kind_of(path);
       if (!kind || reads(*kind)) return "";
       const bool is_db = takes_history && *kind == FileKind::kHistory;
       throw UsageError{fmt::format("{}: '{}' is {}; did you mean '{}'?", reader.argument, path, name_of(*kind),

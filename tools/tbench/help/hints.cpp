@@ -68,8 +68,6 @@ std::vector<std::string> flags_of(const CLI::App& command) {
   return names;
 }
 
-std::string hint(const std::string& suggestion) { return fmt::format("; did you mean '{}'?", suggestion); }
-
 }  // namespace
 
 std::string flag_hint(std::span<const std::string> unknown, const CLI::App& command) {
@@ -84,18 +82,18 @@ std::string flag_hint(std::span<const std::string> unknown, const CLI::App& comm
   if (!flag) return "";
   const CLI::Option* const option = command.get_option_no_throw(*flag);
   const bool takes_value = option != nullptr && option->get_items_expected_min() > 0;
-  if (!takes_value) return hint(*flag);
-  if (equals != std::string::npos) return hint(*flag + word.substr(equals));
+  if (!takes_value) return did_you_mean_text(*flag);
+  if (equals != std::string::npos) return did_you_mean_text(*flag + word.substr(equals));
   const bool has_value = unknown.size() > 1 && !unknown[1].starts_with('-');
-  return hint(has_value ? fmt::format("{}={}", *flag, unknown[1]) : *flag);
+  return did_you_mean_text(has_value ? fmt::format("{}={}", *flag, unknown[1]) : *flag);
 }
 
 std::string command_hint(const std::string& typed, std::span<const std::string> commands) {
   const auto synonym =
       std::ranges::find(kCommands, std::string_view{typed}, &std::pair<const char*, const char*>::first);
-  if (synonym != kCommands.end()) return hint(synonym->second);
+  if (synonym != kCommands.end()) return did_you_mean_text(synonym->second);
   const std::optional<std::string> command = suggest_value(typed, commands);
-  return command ? hint(*command) : did_you_mean(typed, commands);
+  return command ? did_you_mean_text(*command) : did_you_mean(typed, commands);
 }
 
 std::optional<std::string> explain_number(const CLI::ParseError& error) {
@@ -107,7 +105,7 @@ std::optional<std::string> explain_number(const CLI::ParseError& error) {
   const std::string value = text.substr(equals + 3);
   const std::size_t digits = std::min(value.find_first_not_of("0123456789"), value.size());
   const std::optional<std::int64_t> count = parse_integer(value.substr(0, digits));
-  return fmt::format("{}: '{}' is not a number{}", flag, value, count ? hint(std::to_string(*count)) : "");
+  return fmt::format("{}: '{}' is not a number{}", flag, value, count ? did_you_mean_text(std::to_string(*count)) : "");
 }
 
 CLI::Validator number_of(const char* unit, bool (*fits)(double), const char* otherwise) {
@@ -119,7 +117,7 @@ CLI::Validator number_of(const char* unit, bool (*fits)(double), const char* oth
             std::optional<double> meant = seconds_in(text);
             if (text.ends_with('%') && CLI::detail::lexical_cast(text.substr(0, text.size() - 1), value)) meant = value;
             if (!meant || !fits(*meant)) return fmt::format("'{}' {}", text, otherwise);
-            return fmt::format("'{}' is not {}{}", text, unit, hint(fmt::format("{:g}", *meant)));
+            return fmt::format("'{}' is not {}{}", text, unit, did_you_mean_text(fmt::format("{:g}", *meant)));
           },
           ""};
 }

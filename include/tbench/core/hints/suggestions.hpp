@@ -23,7 +23,10 @@ namespace tbench {
 /// - one of its words begins with `text`, or `text` has it among its words.
 [[nodiscard]] std::optional<std::string> suggest_value(std::string_view text, std::span<const std::string> candidates);
 
-/// Returns `; did you mean 'X'?` with the candidate of suggest_value(), or an empty string.
+/// Returns `; did you mean 'X'?` for a suggestion, or an empty text if there is none.
+[[nodiscard]] std::string did_you_mean_text(const std::optional<std::string>& suggestion);
+
+/// Returns did_you_mean_text() of suggest_value().
 [[nodiscard]] std::string did_you_mean_value(std::string_view text, std::span<const std::string> candidates);
 
 /// A name that other programs give to one of our flags.

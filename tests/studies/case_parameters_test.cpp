@@ -1,0 +1,26 @@
+#include "studies/engine/case_parameters.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tbench::studies {
+namespace {
+
+const CaseId kCase{"Attention", {{"heads", "1"}, {"seq_len", "64"}, {"impl", "flash"}}};
+
+TEST(CaseParameters, LeaveOutKeysAndKeepTheOrder) {
+  EXPECT_EQ(without(kCase, {"impl"}).name(), "Attention/heads:1/seq_len:64");
+  EXPECT_EQ(without(kCase, {"seq_len", "heads", "no_key"}).name(), "Attention/impl:flash");
+}
+
+TEST(CaseParameters, HaveNoValueOfAnUnknownKey) {
+  EXPECT_EQ(value_or_empty(kCase, "seq_len"), "64");
+  EXPECT_EQ(value_or_empty(kCase, "ctx"), "");
+}
+
+TEST(CaseParameters, AreNamedWithTheirKeys) {
+  EXPECT_EQ(keys_and_values(kCase), "heads:1 seq_len:64 impl:flash");
+  EXPECT_EQ(keys_and_values({"Attention", {}}), "");
+}
+
+}  // namespace
+}  // namespace tbench::studies
