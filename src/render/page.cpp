@@ -55,9 +55,9 @@ std::size_t end_of_marker(std::string_view document, std::size_t begin) {
 
 }  // namespace
 
-Page::Page(const PageOptions& options, std::string summary, std::size_t label_width)
-    : options_{options}, summary_{std::move(summary)}, label_width_{label_width} {
-  if (options_.markdown) text_ = fmt::format("**{}**\n\n", summary_);
+Page::Page(const PageOptions& options, std::string_view summary, std::size_t label_width)
+    : options_{options}, summary_{one_line(summary)}, label_width_{label_width} {
+  if (options_.markdown) text_ = fmt::format("**{}**\n\n", escape_markdown(summary_));
 }
 
 void Page::line(std::string_view label, std::string_view text) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "render/utf8.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -116,12 +117,13 @@ std::string pad(std::string_view text, std::size_t width, Align align) {
 }
 
 std::string without_controls(std::string_view text) {
+  const std::string valid = valid_utf8(text);
   std::string plain;
-  plain.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t bytes = control_length(text);
-    plain += bytes > 0 ? ' ' : text.front();
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  plain.reserve(valid.size());
+  for (std::string_view rest = valid; !rest.empty();) {
+    const std::size_t bytes = control_length(rest);
+    plain += bytes > 0 ? ' ' : rest.front();
+    rest.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
   return plain;
 }

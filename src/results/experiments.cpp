@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::results {
@@ -76,6 +77,13 @@ std::optional<Seconds> microseconds(const Row& row, Place place, const std::stri
   return Seconds{value / kPerSecond};
 }
 
+std::string date_of(const Row& row, const std::string& name) {
+  const std::string& text = row.cells[kDate];
+  if (!parse_timestamp(text + "T00:00:00Z"))
+    refuse(name, row.line, fmt::format("'{}' is not a date like 2026-11-23", text));
+  return text;
+}
+
 std::optional<bool> kept(const Row& row, const std::string& name) {
   const std::string& text = row.cells[kKept];
   if (text.empty()) return std::nullopt;
@@ -96,7 +104,7 @@ std::vector<Experiment> parse_experiments(std::string_view text, const std::stri
     const std::vector<std::string>& cells = row.cells;
     if (cells.size() != kColumns)
       refuse(name, row.line, fmt::format("{} cells instead of {}", cells.size(), +kColumns));
-    experiments.push_back({.date = cells[kDate],
+    experiments.push_back({.date = date_of(row, name),
                            .commit = cells[kCommit],
                            .gpu = cells[kGpu],
                            .kernel = cells[kKernel],

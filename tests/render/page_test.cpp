@@ -45,6 +45,12 @@ TEST(Page, InMarkdownBeginsWithItsSummaryAndIsEscaped) {
             "\n**Not compared**\n\n- b\n- c\\|d\n- and 1 more\n");
 }
 
+TEST(Page, TheSummaryMayHoldAnyText) {
+  const std::string summary = "FAILED: \u202ea\n[b](javascript:c)";
+  EXPECT_EQ((Page{{}, summary, 8}.take()), "\nFAILED:  a [b](javascript:c)\n");
+  EXPECT_THAT((Page{{.markdown = true}, summary, 8}.take()), HasSubstr("**FAILED:  a [b]\\(javascript:c)**"));
+}
+
 TEST(Page, ColoursTheLinesOfATableAlone) {
   EXPECT_THAT(page_of({.colour = true}), HasSubstr("\n\033[31ma      1\033[0m\n\nNot compared:\n"));
 }

@@ -40,10 +40,14 @@ TEST(Experiments, AreReadWithQuotedCells) {
 TEST(Experiments, ErrorsNameTheLineAndTheProblem) {
   EXPECT_THAT(error_of(""), HasSubstr("'a.csv', line 1: the columns are not date,commit,"));
   EXPECT_THAT(error_of(kHeader + "a,b\n"), HasSubstr("line 2: 2 cells instead of 11"));
-  EXPECT_THAT(error_of(kHeader + "d,c,g,k,\"x\ny\",s,1,2,yes,r,typed\nd,c,g,k,x,s,1,-2,yes,r,typed\n"),
-              HasSubstr("line 4: '-2' is not a time in microseconds"));
-  EXPECT_THAT(error_of(kHeader + "d,c,g,k,x,s,1,2,maybe,r,typed\n"), HasSubstr("kept is 'maybe'"));
-  EXPECT_THAT(error_of(kHeader + "d,c,g,k,\"x,s,1,2,yes,r,typed\n"), HasSubstr("line 2: a quote is not closed"));
+  EXPECT_THAT(
+      error_of(kHeader + "2026-11-23,c,g,k,\"x\ny\",s,1,2,yes,r,typed\n2026-11-23,c,g,k,x,s,1,-2,yes,r,typed\n"),
+      HasSubstr("line 4: '-2' is not a time in microseconds"));
+  EXPECT_THAT(error_of(kHeader + "2026-02-30,c,g,k,x,s,1,2,yes,r,typed\n"),
+              HasSubstr("line 2: '2026-02-30' is not a date"));
+  EXPECT_THAT(error_of(kHeader + "2026-11-23,c,g,k,x,s,1,2,maybe,r,typed\n"), HasSubstr("kept is 'maybe'"));
+  EXPECT_THAT(error_of(kHeader + "2026-11-23,c,g,k,\"x,s,1,2,yes,r,typed\n"),
+              HasSubstr("line 2: a quote is not closed"));
 }
 
 }  // namespace

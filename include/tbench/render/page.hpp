@@ -26,7 +26,7 @@ class Page {
  public:
   /// @param summary      first line in Markdown, last line on a terminal, where the reader sees the end first
   /// @param label_width  width of the labels of line() on a terminal
-  Page(const PageOptions& options, std::string summary, std::size_t label_width);
+  Page(const PageOptions& options, std::string_view summary, std::size_t label_width);
 
   /// Adds the line `label text`.
   void line(std::string_view label, std::string_view text);

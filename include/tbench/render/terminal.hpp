@@ -32,8 +32,8 @@ enum class Align { kLeft, kRight };
 [[nodiscard]] std::string pad(std::string_view text, std::size_t width, Align align);
 
 /// Replaces characters that move the cursor, change colours or reverse the text direction (ASCII and Latin-1 controls,
-/// Unicode line breaks and direction controls) by a space each. Used for names, reasons and paths, which may contain
-/// any character.
+/// Unicode line breaks and direction controls) by a space each, and bytes that are not UTF-8 by U+FFFD. Used for names,
+/// reasons and paths, which may contain any byte.
 [[nodiscard]] std::string without_controls(std::string_view text);
 
 /// Applies without_controls() and removes the spaces at both ends.

@@ -115,6 +115,7 @@ std::string entries_of(const std::vector<Change>& changes, std::size_t width) {
     below += first.reason;
     if (!below.empty()) render::add_wrapped(lines, std::string(kIndent, ' '), below, kIndent, width);
   }
+  for (std::string& line : lines) line = render::without_controls(line);
   return join(lines, "\n") + "\n";
 }
 
