@@ -5,6 +5,7 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/logsumexp.h>
+#include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -109,6 +110,21 @@ AttentionReference attention_reference(const AttentionReferenceInput& input) {
           .dk = joined(groups, &AttentionReference::dk),
           .dv = joined(groups, &AttentionReference::dv),
           .dq_of_rowsum = joined(groups, &AttentionReference::dq_of_rowsum)};
+}
+
+AttentionKeyGradients key_gradients(const AttentionReferenceInput& input, const at::Tensor& keys) {
+  const at::NoGradGuard no_grad;
+  AttentionReferenceInput forward = input;
+  forward.grad_o = at::Tensor{};
+  const AttentionReference reference = attention_reference(forward);
+  const auto of_pair = [](const at::Tensor& all) { return all.squeeze(0).to(at::kDouble); };
+  const at::Tensor q = of_pair(input.q), grad_o = of_pair(input.grad_o);
+  const at::Tensor k = of_pair(input.k.index_select(1, keys)), v = of_pair(input.v.index_select(1, keys));
+  at::Tensor p = at::mm(q, k.t()).mul_(input.scale).sub_(reference.lse.view({-1, 1})).exp_();  // [seq_q, n]
+  if (input.causal) p.masked_fill_(keys.gt(at::arange(q.size(0), keys.options()).unsqueeze(1)), 0);
+  const at::Tensor rowsum = grad_o.mul(reference.o.squeeze(0)).sum(-1, /*keepdim=*/true);
+  const at::Tensor ds = at::mm(grad_o, v.t()).sub_(rowsum).mul_(p).mul_(input.scale);
+  return {.dk = at::mm(ds.t(), q), .dv = at::mm(p.t(), grad_o)};
 }
 
 }  // namespace tbench::model

@@ -31,8 +31,8 @@ constexpr std::int64_t kGpuComparedScores = std::int64_t{1} << 28;
 constexpr std::int64_t kCpuComparedScores = std::int64_t{1} << 24;
 /// The divisor of these numbers for the queries of all pairs.
 constexpr std::int64_t kShareOfQueries = 4;
-// The number of scores, over all launches, of pairs whose whole reference is computed for the hidden rows of dk and dv;
-// and the smallest number of launches for which it is computed.
+// The number of scores, over all launches, of pairs whose o and lse are computed for the hidden rows of dk and dv; and
+// the smallest number of launches for which they are computed.
 constexpr std::int64_t kGpuPairScores = std::int64_t{1} << 31;
 constexpr std::int64_t kCpuPairScores = std::int64_t{1} << 25;
 constexpr std::int64_t kMinPairLaunches = 8;
@@ -155,33 +155,32 @@ class HiddenPair {
  public:
   HiddenPair(const AttentionOperands& operands, const HiddenRows& hidden) : operands_{operands}, hidden_{hidden} {}
 
-  [[nodiscard]] bool is_compared_as_a_whole() const {
+  [[nodiscard]] bool has_key_gradients() const {
     const AttentionShape& shape = operands_.config.shape;
     const std::int64_t scores = operands_.config.device == DeviceKind::kCuda ? kGpuPairScores : kCpuPairScores;
     const std::int64_t launches = std::max(kMinPairLaunches, scores / (shape.seq_q * shape.seq_kv));
     return operands_.grad_o.defined() && std::cmp_less(hidden_.order, launches);
   }
 
-  [[nodiscard]] AttentionReference whole_reference() const { return reference({}); }
+  /// Returns the reference of the hidden rows of dk and dv, which have the same indexes.
+  [[nodiscard]] AttentionKeyGradients key_rows() const { return key_gradients(input({}), places(kDk)); }
 
   /// Returns the reference of the hidden rows of o, lse and dq, which have the same indexes. dk and dv are not usable.
   [[nodiscard]] AttentionReference rows_reference() const {
-    return reference(places(hidden_.rows[kO].defined() ? kO : kDq));
+    return attention_reference(input(places(hidden_.rows[kO].defined() ? kO : kDq)));
   }
 
   /// Adds the rows of an output, if the output exists.
-  /// @param expected  [n, columns]; for dk and dv, all rows of the pair
+  /// @param expected  [n, columns]
   void add(Comparison& comparison, AttentionOutput output, const char* name, const at::Tensor& expected,
            Tolerance tolerance, const at::Tensor& row_allowance = {}) const {
     if (!hidden_.values[output].defined()) return;
     tolerance.of_norm = std::numeric_limits<double>::infinity();  // compared only for whole pairs
-    const bool is_of_keys = output == kDk || output == kDv;
-    const at::Tensor rows = is_of_keys ? expected.index_select(0, places(output)) : expected;
     std::string text = fmt::format("rows of {} of {}", name, hidden_.launch);
     if (row_allowance.defined()) {
-      comparison.add(std::move(text), hidden_.values[output], rows, widened(tolerance), row_allowance);
+      comparison.add(std::move(text), hidden_.values[output], expected, widened(tolerance), row_allowance);
     } else {
-      comparison.add_batched(std::move(text), hidden_.values[output], rows, widened(tolerance));
+      comparison.add_batched(std::move(text), hidden_.values[output], expected, widened(tolerance));
     }
   }
 
@@ -193,19 +192,19 @@ class HiddenPair {
     return hidden_.rows[output].sub(hidden_.group * (is_of_keys ? shape.seq_kv : shape.seq_q));
   }
 
-  [[nodiscard]] AttentionReference reference(const at::Tensor& queries) const {
+  [[nodiscard]] AttentionReferenceInput input(const at::Tensor& queries) const {
     const auto of_pair = [&](const at::Tensor& all) { return all.detach().flatten(0, 1).narrow(0, hidden_.group, 1); };
     const auto of_queries = [&](const at::Tensor& all) {
       if (!all.defined()) return at::Tensor{};
       return queries.defined() ? of_pair(all).index_select(1, queries) : of_pair(all);
     };
-    return attention_reference({.q = of_queries(operands_.q),
-                                .k = of_pair(operands_.k),
-                                .v = of_pair(operands_.v),
-                                .queries = queries,
-                                .grad_o = of_queries(operands_.grad_o),
-                                .scale = operands_.scale,
-                                .causal = operands_.config.shape.causal});
+    return {.q = of_queries(operands_.q),
+            .k = of_pair(operands_.k),
+            .v = of_pair(operands_.v),
+            .queries = queries,
+            .grad_o = of_queries(operands_.grad_o),
+            .scale = operands_.scale,
+            .causal = operands_.config.shape.causal};
   }
 
   const AttentionOperands& operands_;
@@ -263,10 +262,10 @@ void add_attention_rows(const AttentionRunner& runner, const HiddenRows& hidden,
   const AttentionConfig& config = runner.operands().config;
   const HiddenPair pair{runner.operands(), hidden};
   const AttentionTolerances tolerances = attention_tolerances(config.precision, config.shape, /*pairs=*/1);
-  if (pair.is_compared_as_a_whole()) {
-    const AttentionReference whole = pair.whole_reference();
-    pair.add(comparison, kDk, "dk", whole.dk.squeeze(0), tolerances.dk);
-    pair.add(comparison, kDv, "dv", whole.dv.squeeze(0), tolerances.dv);
+  if (pair.has_key_gradients()) {
+    const AttentionKeyGradients keys = pair.key_rows();
+    pair.add(comparison, kDk, "dk", keys.dk, tolerances.dk);
+    pair.add(comparison, kDv, "dv", keys.dv, tolerances.dv);
   }
   const AttentionReference rows = pair.rows_reference();
   pair.add(comparison, kO, "o", rows.o.squeeze(0), tolerances.o);

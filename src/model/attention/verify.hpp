@@ -40,8 +40,8 @@ struct AttentionTolerances {
   return compare_attention(runner, outputs, runner.operands().config.seed);
 }
 
-/// Adds some rows of one (batch, head) pair to a comparison with float64 of the current operands. dk and dv need the
-/// reference of a whole pair and are only compared for as many launches as kGpuPairScores or kCpuPairScores allows.
+/// Adds some rows of one (batch, head) pair to a comparison with float64 of the current operands. dk and dv need o and
+/// lse of a whole pair and are only compared for as many launches as kGpuPairScores or kCpuPairScores allows.
 void add_attention_rows(const AttentionRunner& runner, const HiddenRows& hidden, Comparison& comparison);
 /// Adds the signed sums of all rows of some pairs to a comparison. Hidden numbers choose the pairs; there are as many
 /// as compare_attention() compares, divided by kDigestedLaunches.
@@ -89,5 +89,16 @@ struct AttentionReference {
 /// Computes the reference. Does not synchronise.
 /// @see  Dao et al., FlashAttention (arXiv:2205.14135), appendix B.4
 [[nodiscard]] AttentionReference attention_reference(const AttentionReferenceInput& input);
+
+/// Rows of dk and dv, [n, head_dim] each.
+struct AttentionKeyGradients {
+  at::Tensor dk, dv;
+};
+
+/// Computes rows of dk and dv of one pair from the reference's o and lse: one pass over a whole matrix of scores, where
+/// attention_reference() with grad_o makes five. Does not synchronise.
+/// @param input  one pair, without `queries`
+/// @param keys   [n]: positions of the keys
+[[nodiscard]] AttentionKeyGradients key_gradients(const AttentionReferenceInput& input, const at::Tensor& keys);
 
 }  // namespace tbench::model

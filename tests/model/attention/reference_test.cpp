@@ -85,6 +85,24 @@ TEST(AttentionReference, SomeQueriesHaveTheRowsThatTheyHaveAmongAll) {
   }
 }
 
+TEST(KeyGradients, AreTheRowsOfTheWholeReference) {
+  for (const bool causal : {false, true}) {
+    const std::int64_t seq_q = 23, seq_kv = causal ? 23 : 31;
+    const auto random = [](std::int64_t seq) { return at::randn({1, seq, 4}, kDouble); };
+    const AttentionReferenceInput input{.q = random(seq_q),
+                                        .k = random(seq_kv),
+                                        .v = random(seq_kv),
+                                        .grad_o = random(seq_q),
+                                        .scale = 0.5,
+                                        .causal = causal};
+    const AttentionReference whole = attention_reference(input);
+    const at::Tensor keys = at::tensor({std::int64_t{22}, std::int64_t{0}, std::int64_t{7}});
+    const AttentionKeyGradients rows = key_gradients(input, keys);
+    EXPECT_TRUE(rows.dk.allclose(whole.dk.squeeze(0).index_select(0, keys), 1e-12, 1e-13)) << causal;
+    EXPECT_TRUE(rows.dv.allclose(whole.dv.squeeze(0).index_select(0, keys), 1e-12, 1e-13)) << causal;
+  }
+}
+
 TEST(AttentionReference, WithoutGradientOfTheOutputThereAreNone) {
   AttentionReferenceInput input = tiny_input(/*causal=*/false);
   input.grad_o = at::Tensor{};
