@@ -229,6 +229,13 @@ def model_name(index):
     return f"graph{index:02}"
 
 
+def uncompilable(error):
+    """Returns one line that sums up PyTorch's error: its first line, and the last one that names an error, such as Triton's."""
+    first, *others = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    causes = [line for line in others if re.match(r"\w*Error\b|.*\berror: ", line)]
+    return f"PyTorch cannot compile the function: {type(error).__name__}: {' '.join([first, *causes[-1:]])}"
+
+
 def package(programs, facts, path):
     """Compiles the programs into one file."""
     options = {"aot_inductor.package": True, "aot_inductor.metadata": facts,
@@ -241,8 +248,7 @@ def package(programs, facts, path):
                 files[model_name(index)] = torch._inductor.aot_compile(
                     program.module(check_guards=False), *program.example_inputs, options=options)
             except Exception as error:
-                raise Refused(f"{key}: PyTorch cannot compile the function: {type(error).__name__}: "
-                              f"{(str(error).strip().splitlines() or [''])[0]}") from error
+                raise Refused(f"{key}: {uncompilable(error)}") from error
         made = pathlib.Path(folder) / "kernel.pt2"
         package_aoti(str(made), files)
         squeeze(made, path)
