@@ -181,15 +181,16 @@ FamilyTable pivot_table(std::span<const Record> records, std::span<const std::st
     }
     columns.push_back({join(header, " "), Align::kRight});
   }
-  std::vector<Texts> rows;
+  std::vector<std::vector<Cell>> rows;
   Texts marks_of_rows;
   for (const Pivot::Row& row : pivot.rows) {
-    Texts cells = row.values;
+    std::vector<Cell> cells;
+    for (const std::string& value : row.values) cells.push_back({.text = value});
     std::vector<NamedMarks> marks;
     for (std::size_t column = 0; column < row.columns.size(); ++column) {
       std::vector<const Record*> repetitions;
       for (const std::size_t i : row.columns[column]) repetitions.push_back(&records[i]);
-      cells.push_back(cell_of(repetitions, metric));
+      cells.push_back({.text = cell_of(repetitions, metric)});
       // A cell without a number has nothing to mark.
       const bool has_number = metric_of(repetitions, metric).has_value();
       if (is_of_time(metric)) {

@@ -165,14 +165,14 @@ std::string marks_cell(std::span<const NamedMarks> times) {
   return join(parts, ", ");
 }
 
-Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<std::string>> rows,
+Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<Cell>> rows,
                        std::span<const std::string> marks) {
   const bool has_marks = std::ranges::any_of(marks, [](const std::string& of_row) { return !of_row.empty(); });
   if (has_marks) columns.push_back({kMarksHeader, Align::kLeft});
   Table table{std::move(columns)};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (has_marks) rows[i].push_back(marks[i]);
-    table.add_row(std::move(rows[i]));
+    if (has_marks) rows[i].push_back({.text = marks[i]});
+    table.add_row_of(std::move(rows[i]));
   }
   return table;
 }

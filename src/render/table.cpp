@@ -109,6 +109,10 @@ std::string html_cell(const Cell& cell, Align align, bool is_row_header) {
 
 std::string footnote_mark(std::size_t footnote) { return fmt::format("[{}]", footnote); }
 
+Cell number_cell(double value, int decimals) {
+  return {.text = fmt::format("{:.{}f}", value, decimals), .value = value};
+}
+
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {
   for (Column& column : columns_) column.header = without_controls(column.header);
 }

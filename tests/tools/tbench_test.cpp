@@ -203,17 +203,44 @@ TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
   expect_usage_error({"report", "--manifest", "manifest.json", "--filter=a"}, HasSubstr("leave out one of them"));
 }
 
-TEST(TbenchReport, RatiosAndRepetitionsAreCsvToo) {
+TEST(TbenchReport, TablesThatCompareHaveEveryFormat) {
   const std::string models = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/attention/models.json.gz";
-  const support::ChildResult ratios = tbench({"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--csv"});
-  EXPECT_EQ(ratios.exit_status, 0) << ratios.err;
-  EXPECT_THAT(ratios.out,
+  const auto ratios = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash"});
+    const support::ChildResult result = tbench(flags);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(ratios({"--csv"}),
               StartsWith("case,\"flash, ms\",TFLOP/s,sdpa_cudnn / flash,best other,marks\nbatch:4 heads:12 "));
+  const results::Json json = results::Json::parse(ratios({"--json"}));
+  EXPECT_EQ(json.at("schema"), "tbench.study/2");
+  EXPECT_EQ(json.at("title"), "Time of sdpa_cudnn over that of flash; above 1, flash is faster");
+  EXPECT_GT(json.at("tables").at(0).at("rows").at(0).at(3).at("value"), 1.0);
+  const results::Json pivoted =
+      results::Json::parse(ratios({"--json", "--pivot=seq_len", "--rows=heads,pass,causal,precision"}));
+  EXPECT_EQ(pivoted.at("tables").at(0).at("columns").at(0), "heads pass mask precision");
+  EXPECT_TRUE(pivoted.at("tables").at(0).at("rows").at(0).at(1).at("value").is_number());
+  EXPECT_THAT(ratios({"--latex", "--pivot=seq_len", "--rows=heads"}), HasSubstr("\\begin{longtable}{lr"));
   EXPECT_THAT(tbench({"report", "--repeat", kGolden, kGolden, kGolden, "--csv"}).out, StartsWith("case,"));
+  EXPECT_THAT(tbench({"report", "--host-times", models, "--csv"}).out, StartsWith("family,entries,s,"));
   expect_usage_error(
       {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads", "--csv"},
       HasSubstr("leave out --pivot and --rows"));
-  expect_usage_error({"report", "--host-times", kGolden, "--csv"}, HasSubstr("--csv, --latex and --axis are for"));
+  expect_usage_error({"report", "--limits", kGolden, "--csv"}, HasSubstr("--csv and --latex are for the table of"));
+  expect_usage_error({"report", "--host-times", models, "--csv", "--json"}, HasSubstr("exclude each other"));
+}
+
+TEST(TbenchReport, TablesThatCompareArePages) {
+  const support::TemporaryFolder folder;
+  const std::string models = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/attention/models.json.gz";
+  const std::string page = folder.file("page.html");
+  const support::ChildResult result = tbench(
+      {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads", "-o", page});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(results::read_whole_file(page),
+              AllOf(HasSubstr("<th scope=\"col\">heads</th>"), HasSubstr("NVIDIA H100")));
+  expect_usage_error({"report", "--limits", kGolden, "-o", page}, HasSubstr("--limits: there is no page of it"));
 }
 
 TEST(TbenchReport, TheHeadlineComparesTheGpusOfCommittedResults) {

@@ -20,9 +20,9 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("AXIS");
   command.add_flag("--csv", arguments.csv,
-                   "With --study, --headline, --repeat, and --over without --pivot: for a spreadsheet");
-  command.add_flag("--latex", arguments.latex, "With --study and --headline: for a paper");
-  command.add_flag("--json", arguments.json, "For programs: of one file, with --study, --headline or --limits");
+                   "For a spreadsheet: a study, or a table that compares (but --over with --pivot)");
+  command.add_flag("--latex", arguments.latex, "For a paper: a study, or a table that compares");
+  command.add_flag("--json", arguments.json, "For programs: one file, a study, a table that compares, or --limits");
 }
 
 void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {

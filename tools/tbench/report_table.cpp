@@ -12,6 +12,7 @@
 
 #include "command_line.hpp"
 #include "help/hints.hpp"
+#include "report/side_by_side.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
@@ -19,7 +20,6 @@
 #include "tbench/html/pages.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
-#include "tbench/results/companion_files.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/experiments.hpp"
 #include "tbench/results/result_file.hpp"
@@ -27,7 +27,6 @@
 #include "tbench/studies/experiments.hpp"
 #include "tbench/studies/headline.hpp"
 #include "tbench/studies/limits.hpp"
-#include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -90,35 +89,8 @@ studies::StudyReport study_of(const ReportArguments& arguments, ResultFiles& fil
   return studies::study_report(study, files.all(arguments.files), options);
 }
 
-render::Table ratios_of(const ReportArguments& arguments, ResultFiles& files) {
-  if (arguments.over.empty() || arguments.of.empty()) {
-    throw UsageError{"--of and --over belong together: times of the one over times of the other; give both"};
-  }
-  if (arguments.pivot.empty() != arguments.rows.empty()) {
-    throw UsageError{"--over: --pivot=KEY makes the columns and --rows=KEY,... names the rows; give both or neither"};
-  }
-  studies::RatioOptions options{
-      .of = {},
-      .over = studies::parse_selector(arguments.over, "--over"),
-      .pivot = arguments.pivot,
-      .rows = arguments.rows.empty() ? std::vector<std::string>{} : split(arguments.rows, ','),
-      .filter = arguments.options.filter};
-  for (const std::string& text : arguments.of) options.of.push_back(studies::parse_selector(text, "--of"));
-  return studies::ratio_table(files.all(arguments.files), options);
-}
-
 std::string shown(const render::Table& table, const ReportArguments& arguments) {
-  if (arguments.csv) return table.csv();
   return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
-}
-
-/// Loads all files, with the cases that --filter selects.
-std::vector<results::NamedResults> selected(const ReportArguments& arguments, ResultFiles& files) {
-  std::vector<results::NamedResults> all = files.all(arguments.files);
-  for (results::NamedResults& one : all) {
-    one.file.records = results::select_records(one.file.records, arguments.options.filter);
-  }
-  return all;
 }
 
 std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
@@ -131,30 +103,29 @@ std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
   return shown(studies::limits_table(records), arguments);
 }
 
-/// Returns a table that compares measurements, or nullopt if the arguments select another kind of table.
-std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
-  const std::string path = files.path_of(arguments.files.front());
-  if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
-  if (arguments.repeat) return studies::repeat_table(selected(arguments, files));
-  if (arguments.host_times) return studies::host_times_table(selected(arguments, files));
-  if (!arguments.pytorch.empty()) {
-    return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
-                                  selected(arguments, files));
-  }
-  if (!arguments.ncu.empty()) {
-    return studies::ncu_table(results::read_ncu_times(files.path_of(arguments.ncu)), selected(arguments, files));
-  }
-  if (arguments.self_comparison) return studies::self_comparison_table(results::read_self_comparison(path));
-  if (arguments.manifest) return studies::manifest_table(results::read_manifest(path));
-  return std::nullopt;
-}
-
 std::string experiments_of(const ReportArguments& arguments, const ResultFiles& files) {
   if (arguments.files.size() > 1) throw UsageError{"--experiments: give one file"};
   return studies::experiments_text(results::read_experiments(files.path_of(arguments.files.front())),
                                    {.filter = arguments.options.filter,
                                     .markdown = arguments.options.markdown,
                                     .max_width = render::terminal_width(STDOUT_FILENO)});
+}
+
+/// Refuses formats that the table of a file, --limits and --experiments do not have.
+void check_plain_formats(const ReportArguments& arguments, const std::vector<std::string>& kinds) {
+  if (arguments.csv || arguments.latex) {
+    throw UsageError{fmt::format(
+        "--csv and --latex are for the table of a study and for those that compare; add --study=NAME (studies: {})",
+        join(studies::study_names(), ", "))};
+  }
+  if (arguments.json && arguments.experiments)
+    throw UsageError{"--json: not of --experiments, which is a table itself"};
+  if (arguments.json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
+    throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
+  }
+  if (!kinds.empty() && !arguments.html.empty()) {
+    throw UsageError{fmt::format("{}: there is no page of it; leave out -o", kinds.front())};
+  }
 }
 
 void check_kind(const ReportArguments& arguments) {
@@ -169,34 +140,17 @@ void check_kind(const ReportArguments& arguments) {
   if (!arguments.prices.empty() && !arguments.headline) {
     throw UsageError{"--price is for --headline; give both"};
   }
-  const bool is_study = is_study_report(arguments);
-  const bool is_plain_table = arguments.repeat || (!arguments.over.empty() && arguments.pivot.empty());
-  if (!arguments.over.empty() && arguments.csv && !is_plain_table) {
+  if (!arguments.over.empty() && !arguments.pivot.empty() && arguments.csv) {
     throw UsageError{"--csv: a cell of --over with --pivot has a name and a number; leave out --pivot and --rows"};
   }
-  if (arguments.csv && is_plain_table && arguments.options.markdown) {
-    throw UsageError{"--csv and --markdown exclude each other; give one"};
+  if (arguments.study.empty() && !arguments.axes.empty()) {
+    throw UsageError{fmt::format("--axis is for the table of a study; add --study=NAME (studies: {})",
+                                 join(studies::study_names(), ", "))};
   }
-  if ((!is_study && ((arguments.csv && !is_plain_table) || arguments.latex)) ||
-      (arguments.study.empty() && !arguments.axes.empty())) {
-    throw UsageError{
-        fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
-                    join(studies::study_names(), ", "))};
-  }
-  const bool is_shown_as_json = arguments.json && !is_study;
   if ((arguments.self_comparison || arguments.manifest) && !arguments.options.filter.empty()) {
     throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
   }
-  if (is_shown_as_json && !kinds.empty() && !arguments.limits) {
-    throw UsageError{
-        fmt::format("--json: not of {}; it is of one file, of --study, of --headline and of --limits", kinds.front())};
-  }
-  if (is_shown_as_json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
-    throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
-  }
-  if (!kinds.empty() && !is_study && !arguments.html.empty()) {
-    throw UsageError{fmt::format("{}: there is no page of it; leave out -o", kinds.front())};
-  }
+  if (kinds.empty() || arguments.limits || arguments.experiments) check_plain_formats(arguments, kinds);
 }
 
 }  // namespace
@@ -261,7 +215,10 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   }
   if (arguments.limits) return limits_of(arguments, files);
   if (arguments.experiments) return experiments_of(arguments, files);
-  if (const auto table = side_by_side(arguments, files)) return shown(*table, arguments);
+  if (!table_kinds(arguments).empty()) {
+    const studies::StudyFormat format = study_format(arguments);
+    return side_by_side_text(*side_by_side(arguments, files), format, render::terminal_width(STDOUT_FILENO));
+  }
   if (arguments.files.size() > 1) {
     throw UsageError{fmt::format(
         "{} files: only a page or a study shows several; add -o FILE.html or --study=NAME, or give one file",
@@ -274,8 +231,9 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
 
 void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
-  if (is_study_report(arguments)) static_cast<void>(study_format(arguments));
-  if (arguments.options.markdown || !arguments.pivot.empty()) {
+  const bool has_kind = !table_kinds(arguments).empty();
+  if (has_kind) static_cast<void>(study_format(arguments));
+  if (arguments.options.markdown || (!arguments.pivot.empty() && arguments.over.empty())) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
   check_output("-o", arguments.html, arguments.files);
@@ -283,6 +241,7 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   if (is_study_report(arguments)) {
     return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
   }
+  if (has_kind) return write_output("-o", arguments.html, html::study_html(*side_by_side(arguments, files)));
   write_output("-o", arguments.html, html::html_report(selected(arguments, files)));
 }
 

@@ -60,9 +60,9 @@ struct NamedMarks {
 /// Returns a row's cell of marks, `tf32 ~h, bf16 h`. Leaves out times without a mark.
 [[nodiscard]] std::string marks_cell(std::span<const NamedMarks> times);
 /// Returns a table of these rows. If any row has marks, a last column has them.
-/// @param rows   one text per column
+/// @param rows   one cell per column
 /// @param marks  one cell of marks per row
-[[nodiscard]] Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<std::string>> rows,
+[[nodiscard]] Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<Cell>> rows,
                                      std::span<const std::string> marks);
 /// Returns a table's legend for the marks that it uses, one text per mark.
 [[nodiscard]] std::vector<std::string> legend_of(std::string_view marks);

@@ -27,6 +27,9 @@ struct Cell {
   std::string marks{};            // remarks on a time; a separate column shows them, not this cell
 };
 
+/// Returns a cell that shows the number with these decimals and keeps all of its digits for programs.
+[[nodiscard]] Cell number_cell(double value, int decimals);
+
 class Table {
  public:
   explicit Table(std::vector<Column> columns);
@@ -39,6 +42,8 @@ class Table {
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t column_count() const { return columns_.size(); }
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<std::vector<Cell>>& rows() const { return rows_; }
 
   /// Returns the table without the columns that no row fills. If there is a width, it also leaves out `spare` columns
   /// until the others fit. A left-aligned last column does not count, since text() may shorten it.

@@ -94,8 +94,8 @@ std::size_t lost(std::span<const Ratio> ratios) {
   return static_cast<std::size_t>(std::ranges::count_if(ratios, [](const Ratio& ratio) { return ratio.value < 1; }));
 }
 
-StudyCell number(double value) { return {.text = fmt::format("{:.2f}", value), .value = value}; }
-StudyCell count(std::size_t value) { return {.text = std::to_string(value), .value = static_cast<double>(value)}; }
+StudyCell number(double value) { return render::number_cell(value, 2); }
+StudyCell count(std::size_t value) { return render::number_cell(static_cast<double>(value), 0); }
 
 std::vector<StudyCell> row_of(const Group& group) {
   const auto [worst, best] = std::ranges::minmax_element(group.ratios, {}, &Ratio::value);

@@ -37,14 +37,16 @@ void add(FamilyTimes& sum, const Record& record) {
   sum.total = sum.total + record.harness + record.host_times->sampling;
 }
 
-std::vector<std::string> row_of(const std::string& name, const FamilyTimes& sum) {
-  std::vector<std::string> row{name, render::format_thousands(static_cast<double>(sum.cases)),
-                               fmt::format("{:.1f}", sum.total.value)};
+std::vector<render::Cell> row_of(const std::string& name, const FamilyTimes& sum) {
+  const auto cases = static_cast<double>(sum.cases);
+  std::vector<render::Cell> row{{.text = name},
+                                {.text = render::format_thousands(cases), .value = cases},
+                                render::number_cell(sum.total.value, 1)};
   for (const Part& part : kParts) {
     const Seconds time = sum.times.*part.time;
-    row.push_back(fmt::format("{:.1f}", time.value));
+    row.push_back(render::number_cell(time.value, 1));
     const Seconds others = sum.total - time;
-    row.push_back(others.value > 0 ? fmt::format("{:.1f}", time / others * 100) : "");
+    row.push_back(others.value > 0 ? render::number_cell(time / others * 100, 1) : render::Cell{});
   }
   return row;
 }
@@ -72,8 +74,8 @@ render::Table host_times_table(std::span<const results::NamedResults> results) {
     columns.push_back({"+ %", Align::kRight});
   }
   render::Table table{std::move(columns)};
-  for (const auto& [family, sum] : families) table.add_row(row_of(family, sum));
-  if (families.size() > 1) table.add_row(row_of("all", all));
+  for (const auto& [family, sum] : families) table.add_row_of(row_of(family, sum));
+  if (families.size() > 1) table.add_row_of(row_of("all", all));
   return table;
 }
 

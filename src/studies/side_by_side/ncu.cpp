@@ -74,9 +74,12 @@ render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::N
                        {"traced / ncu, %", Align::kRight}}};
   for (const Row& row : rows) {
     const double traced_us = row.traced.total.value * 1e6 / row.traced.calls;
-    table.add_row({fmt::format("`{}`", row.name), fmt::format("{:.0f}", row.traced.calls),
-                   fmt::format("{:.2f}", traced_us), fmt::format("{:.2f}", row.ncu_us),
-                   fmt::format("{:+.1f}", (traced_us / row.ncu_us - 1) * 100)});
+    const double longer = (traced_us / row.ncu_us - 1) * 100;
+    table.add_row_of({{.text = fmt::format("`{}`", row.name)},
+                      render::number_cell(row.traced.calls, 0),
+                      render::number_cell(traced_us, 2),
+                      render::number_cell(row.ncu_us, 2),
+                      {.text = fmt::format("{:+.1f}", longer), .value = longer}});
   }
   return table;
 }

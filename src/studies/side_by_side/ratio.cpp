@@ -153,7 +153,7 @@ std::string row_value(const CaseId& id, const std::string& key) {
 }
 
 render::Table pivoted(const Cells& cells, const RatioOptions& options) {
-  std::vector<std::pair<std::string, std::map<std::int64_t, std::string>>> rows;
+  std::vector<std::pair<std::string, std::map<std::int64_t, render::Cell>>> rows;
   std::map<std::string, std::map<std::int64_t, std::string>> marks;  // by row and column
   std::set<std::int64_t> columns;
   for (const auto& [name, pair] : cells.all()) {
@@ -168,17 +168,17 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     columns.insert(column);
     const Ratio ratio = ratio_of(*pair.of[*best], *pair.over);
     const std::string winner = options.of.size() > 1 ? values_of(options.of[*best]) + " " : "";
-    found->second[column] = fmt::format("{}{:.2f}", winner, ratio.value);
+    found->second[column] = {.text = fmt::format("{}{:.2f}", winner, ratio.value), .value = ratio.value};
     marks[row][column] = ratio.marks;
   }
   std::vector<std::string> names;
   for (const std::string& key : options.rows) names.push_back(row_header(key));
   std::vector<render::Column> header{{join(names, " ")}};
   for (const std::int64_t column : columns) header.push_back({std::to_string(column), render::Align::kRight});
-  std::vector<std::vector<std::string>> lines;
+  std::vector<std::vector<render::Cell>> lines;
   std::vector<std::string> marks_of_lines;
   for (auto& [row, values] : rows) {
-    std::vector<std::string> line{row};
+    std::vector<render::Cell> line{{.text = row}};
     std::vector<render::NamedMarks> of_row;
     for (const std::int64_t column : columns) {
       line.push_back(values[column]);
@@ -198,30 +198,30 @@ render::Table listed(const Cells& cells, const RatioOptions& options) {
     header.push_back({fmt::format("{} / {}", values_of(of), over), render::Align::kRight});
   }
   header.push_back({"best other", render::Align::kRight});
-  std::vector<std::vector<std::string>> lines;
+  std::vector<std::vector<render::Cell>> lines;
   std::vector<std::string> marks_of_lines;
   for (const auto& [name, pair] : cells.all()) {
-    std::vector<std::string>& line = lines.emplace_back();
-    line.push_back(keys_and_values(CaseId::parse(name)));
+    std::vector<render::Cell>& line = lines.emplace_back();
+    line.push_back({.text = keys_and_values(CaseId::parse(name))});
     if (!pair.over->timing) {
-      line.emplace_back(to_string(pair.over->status));
+      line.push_back({.text = std::string{to_string(pair.over->status)}});
       line.resize(header.size());
       marks_of_lines.emplace_back();
       continue;
     }
     const double time = milliseconds(*pair.over);
     const double flop = pair.over->work ? pair.over->work->flop.value : 0;
-    line.push_back(fmt::format("{:.4g}", time));
-    line.push_back(flop > 0 ? fmt::format("{:.1f}", flop / pair.over->timing->median.value / 1e12) : "");
+    line.push_back({.text = fmt::format("{:.4g}", time), .value = time});
+    line.push_back(flop > 0 ? render::number_cell(flop / pair.over->timing->median.value / 1e12, 1) : render::Cell{});
     std::vector<render::NamedMarks> marks;
     for (std::size_t i = 0; i < pair.of.size(); ++i) {
       const bool has_time = pair.of[i] != nullptr && pair.of[i]->timing;
       const Ratio ratio = has_time ? ratio_of(*pair.of[i], *pair.over) : Ratio{};
-      line.push_back(has_time ? fmt::format("{:.3f}", ratio.value) : "");
+      line.push_back(has_time ? render::number_cell(ratio.value, 3) : render::Cell{});
       marks.push_back({values_of(options.of[i]), ratio.marks});
     }
     const std::optional<std::size_t> best = fastest(pair);
-    line.push_back(best ? values_of(options.of[*best]) : "");
+    line.push_back({.text = best ? values_of(options.of[*best]) : ""});
     marks_of_lines.push_back(render::marks_cell(marks));
   }
   return render::table_with_marks(std::move(header), std::move(lines), marks_of_lines);

@@ -65,17 +65,17 @@ std::vector<double> clocks_of(std::span<const Record* const> records) {
 }
 
 /// Returns the range from the lowest to the highest value, in percent of the median.
-std::string range_percent(const std::vector<double>& values) {
+render::Cell range_percent(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax(values);
-  return fmt::format("{:.2f}", (high - low) / stats::median(values) * 100);
+  return render::number_cell((high - low) / stats::median(values) * 100, 2);
 }
 
-/// Returns the range of the medians in clock cycles, in percent, or an empty text unless every record has a clock.
-std::string range_of_cycles(std::span<const Record* const> records) {
+/// Returns the range of the medians in clock cycles, in percent, or an empty cell unless every record has a clock.
+render::Cell range_of_cycles(std::span<const Record* const> records) {
   std::vector<double> cycles;
   for (const Record* const record : records) {
     const auto clock = clock_mhz(*record);
-    if (!clock) return "";
+    if (!clock) return {};
     cycles.push_back(milliseconds(*record) * *clock);
   }
   return range_percent(cycles);
@@ -118,9 +118,9 @@ std::vector<std::pair<std::string, Processes>> ceilings_of(const results::Result
   return cases;
 }
 
-std::string pytorch_ratio(double rate, std::string_view unit, const results::PytorchTime* pytorch) {
-  if (pytorch == nullptr || !pytorch->per_second || unit == "us") return "";
-  return fmt::format("{:.3f}", rate / (*pytorch->per_second * (unit == "GB/s" ? 1e-9 : 1e-12)));
+render::Cell pytorch_ratio(double rate, std::string_view unit, const results::PytorchTime* pytorch) {
+  if (pytorch == nullptr || !pytorch->per_second || unit == "us") return {};
+  return render::number_cell(rate / (*pytorch->per_second * (unit == "GB/s" ? 1e-9 : 1e-12)), 3);
 }
 
 render::Table ceilings_table(std::span<const results::PytorchTime> pytorch, const results::ResultFile& file) {
@@ -140,9 +140,12 @@ render::Table ceilings_table(std::span<const results::PytorchTime> pytorch, cons
     const auto [low, high] = std::ranges::minmax(rates);
     const std::string_view unit = rate_of(*processes.front()).unit;
     const auto theirs = std::ranges::find(pytorch, processes.front()->id, &results::PytorchTime::id);
-    table.add_row({values_of(processes.front()->id.parameters()), std::string{unit}, join(texts, ", "),
-                   fmt::format("{:.2f}", (high / low - 1) * 100), listed(clocks_of(processes), 0),
-                   pytorch_ratio(stats::median(rates), unit, theirs == pytorch.end() ? nullptr : &*theirs)});
+    table.add_row_of({{.text = values_of(processes.front()->id.parameters())},
+                      {.text = std::string{unit}},
+                      {.text = join(texts, ", ")},
+                      render::number_cell((high / low - 1) * 100, 2),
+                      {.text = listed(clocks_of(processes), 0)},
+                      pytorch_ratio(stats::median(rates), unit, theirs == pytorch.end() ? nullptr : &*theirs)});
   }
   return table;
 }
@@ -157,8 +160,10 @@ render::Table models_table(std::span<const results::PytorchTime> pytorch,
     const auto found = ours.find(theirs.id.name());
     if (found == ours.end()) continue;
     const double time = milliseconds(*found->second);
-    table.add_row({values_of(theirs.id.parameters()), fmt::format("{:.2f}", theirs.median_ms),
-                   fmt::format("{:.2f}", time), fmt::format("{:.3f}", time / theirs.median_ms)});
+    table.add_row_of({{.text = values_of(theirs.id.parameters())},
+                      render::number_cell(theirs.median_ms, 2),
+                      render::number_cell(time, 2),
+                      render::number_cell(time / theirs.median_ms, 3)});
   }
   return table;
 }
@@ -174,8 +179,9 @@ std::string peaks_text(const std::vector<const Record*>& processes) {
   return peaks.contains(std::nullopt) ? "" : "same";
 }
 
-std::string seen(const results::SelfComparison::Seen& what) {
-  return fmt::format("{:+.2f} {}", (what.ratio - 1) * 100, what.outcome);
+render::Cell seen(const results::SelfComparison::Seen& what) {
+  const double percent = (what.ratio - 1) * 100;
+  return {.text = fmt::format("{:+.2f} {}", percent, what.outcome), .value = percent};
 }
 
 }  // namespace
@@ -207,8 +213,12 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
     if (found.size() < kMinRuns) continue;
     std::vector<double> times;
     for (const Record* const one : found) times.push_back(milliseconds(*one));
-    table.add_row({values_of(record.id.parameters()), listed(times, 2), range_percent(times),
-                   listed(clocks_of(found), 0), range_of_cycles(found), peaks_text(found)});
+    table.add_row_of({{.text = values_of(record.id.parameters())},
+                      {.text = listed(times, 2)},
+                      range_percent(times),
+                      {.text = listed(clocks_of(found), 0)},
+                      range_of_cycles(found),
+                      {.text = peaks_text(found)}});
   }
   if (table.empty()) {
     throw UsageError{fmt::format(
@@ -237,9 +247,13 @@ render::Table self_comparison_table(std::span<const results::SelfComparison> cas
                        {"A to planted B, %", Align::kRight},
                        {"finds, %", Align::kRight}}};
   for (const results::SelfComparison& one : cases) {
-    table.add_row({values_of(one.id.parameters()), seen(one.same), seen(one.other),
-                   fmt::format("{:+.2f}", (one.factor - 1) * 100), seen(one.planted),
-                   fmt::format("{:.1f}", one.detectable * 100)});
+    const double planted = (one.factor - 1) * 100;
+    table.add_row_of({{.text = values_of(one.id.parameters())},
+                      seen(one.same),
+                      seen(one.other),
+                      {.text = fmt::format("{:+.2f}", planted), .value = planted},
+                      seen(one.planted),
+                      render::number_cell(one.detectable * 100, 1)});
   }
   return table;
 }

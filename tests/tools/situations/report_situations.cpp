@@ -160,6 +160,14 @@ std::vector<Situation> of_tables() {
        "transformer_bench --tb_study=scaling --tb_axis=Model.impl=sdpa "
        "--benchmark_filter='/size:small/ctx:512/.*/pass:(forward_backward|train_step)/precision:bf16/' "
        "--benchmark_out=scaling_1.json"},
+      {"Ratios",
+       run_of({sharp(), support::timed_record(support::model_id("forward", "eager"), Seconds{0.05})}),
+       kReport + " --of=impl:eager --over=impl:sdpa",
+       0,
+       "study",
+       "COMPLETE",
+       {"every cell is measured"},
+       ""},
       {"Headline",
        run_of(all_passes),
        kReport + " --headline --price=H200=2",
