@@ -20,6 +20,7 @@
 #include "bench/session/case_loop.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/rank_session.hpp"
+#include "tbench/render/report_page.hpp"
 #include "tbench/results/result_writer.hpp"
 
 namespace tbench::bench {
@@ -118,9 +119,10 @@ std::vector<std::string> planned_names(std::span<const Record> finished, const R
   return names;
 }
 
-/// Prints the plan of the run, unless results go to stdout.
-void announce(const Request& request, const RunPlan& plan) {
+/// Prints the machine and the plan of the run, unless results go to stdout.
+void announce(const Request& request, const Environment& environment, const RunPlan& plan) {
   if (request.options.json_on_stdout) return;
+  fmt::print("{}\n", render::machine_line(environment));
   if (const RunDurations* const durations = request.durations_here()) {
     fmt::print("{}\n", plan_text(plan, names_of(request.own_cases), durations));
   }
@@ -201,7 +203,7 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
   if (!request.is_coordinator()) return serve_as_rank(*session->runner, *ranks, stop_signalled);
   const RunPlan plan = make_run_plan(plan_input(request, session->on_gpu(), session->file.records));
   session->file.plan = planned_names(session->file.records, plan);
-  announce(request, plan);
+  announce(request, session->file.environment, plan);
   return finish(*session, run_planned_cases(plan, *session));
 }
 

@@ -13,7 +13,9 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
+#include "tbench/render/number_format.hpp"
 #include "tbench/render/pivot.hpp"
+#include "tbench/results/companion_files.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/stats/descriptive.hpp"
 
@@ -87,6 +89,22 @@ std::string version(const Environment& environment, const std::string& name) {
   return found == environment.versions.end() ? "" : found->second;
 }
 
+/// Returns the parts that are not empty, joined by commas.
+std::string list_of(Texts parts) {
+  std::erase(parts, "");
+  return one_line(join(parts, ", "));
+}
+
+Texts gpu_parts(const Environment& environment) {
+  const GpuFacts& gpu = *environment.gpu;
+  const std::int64_t others = gpu.other_processes.value_or(0);
+  std::string use = !gpu.other_processes ? "" : others == 0 ? "idle" : fmt::format("{} other process", others);
+  if (others > 1) use += "es";
+  return {gpu.name + " " + results::machine_of(environment), format_gibibytes(gpu.memory_bytes, 0) + " GiB",
+          gpu.power_limit_w ? fmt::format("{:.0f} W", *gpu.power_limit_w) : "",
+          "driver " + version(environment, "driver"), use};
+}
+
 struct Fact {
   std::string label;
   std::string text;
@@ -124,6 +142,14 @@ std::string environment_line(const results::ResultFile& file) {
   Texts parts;
   for (const Fact& fact : facts_of(file)) parts.push_back(fmt::format("{} {}", fact.label, fact.text));
   return join(parts, ", ");
+}
+
+std::string machine_line(const Environment& environment) {
+  const Texts machine = environment.gpu ? gpu_parts(environment)
+                                        : Texts{environment.cpu_name, fmt::format("{} cores", environment.cpu_cores)};
+  const Texts build{environment.build_type + " " + build_name(environment),
+                    "LibTorch " + version(environment, "libtorch")};
+  return list_of(machine) + " | " + list_of(build);
 }
 
 std::string environment_header(const results::ResultFile& file, bool markdown) {

@@ -55,14 +55,6 @@ std::vector<ManifestEntry> manifest_from_json(const OrderedJson& json) {
   return files;
 }
 
-/// Returns the first four digits of a GPU's UUID, which is `GPU-` and the digits.
-std::string machine_of(const Environment& environment) {
-  constexpr std::size_t kDigits = 4;
-  if (!environment.gpu) return "no GPU";
-  const std::string& uuid = environment.gpu->uuid;
-  return uuid.substr(std::min(uuid.find('-') + 1, uuid.size()), kDigits);
-}
-
 /// Returns how the manifest contradicts the results themselves, or nullopt if they agree.
 std::optional<std::string> difference(const ManifestEntry& entry, const Environment& environment) {
   if (const std::string machine = machine_of(environment); machine != entry.machine) {
@@ -88,6 +80,13 @@ std::vector<std::string> packed_files_below(const std::filesystem::path& folder)
 }
 
 }  // namespace
+
+std::string machine_of(const Environment& environment) {
+  constexpr std::size_t kDigits = 4;
+  if (!environment.gpu) return "no GPU";
+  const std::string& uuid = environment.gpu->uuid;  // `GPU-` and the digits
+  return uuid.substr(std::min(uuid.find('-') + 1, uuid.size()), kDigits);
+}
 
 std::vector<PytorchTime> read_pytorch_times(const std::string& path) {
   return read_companion(path, kMakePytorchTimes, [](const OrderedJson& json) {

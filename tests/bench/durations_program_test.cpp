@@ -64,7 +64,8 @@ TEST_F(RunByDurations, TheEstimateComesFirstAndAListHasNamesAlone) {
   EXPECT_THAT(list.err, EndsWith("\n" + estimate));
   const CommandResult measured = run({table(), "--benchmark_filter=index:[67]"});
   EXPECT_EQ(measured.status, 0) << measured.err;
-  EXPECT_THAT(measured.out, ::testing::StartsWith("2 cases, about 2 s on an NVIDIA H100"));
+  EXPECT_THAT(measured.out, HasSubstr("\n2 cases, about 2 s on an NVIDIA H100"));
+  EXPECT_THAT(measured.out.substr(0, measured.out.find('\n')), AllOf(HasSubstr(" cores | "), HasSubstr(", LibTorch ")));
   EXPECT_THAT(measured.err, HasSubstr("gpu.csv: of an NVIDIA H100 80GB HBM3, and not of this machine"));
   const CommandResult json = run({table(), "--benchmark_filter=index:7", "--benchmark_format=json"});
   EXPECT_TRUE(nlohmann::json::accept(json.out));

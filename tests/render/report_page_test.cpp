@@ -42,6 +42,22 @@ TEST(EnvironmentHeader, TellsWhereAndWithWhat) {
   EXPECT_THAT(environment_header(file, false), HasSubstr("CPU       Example CPU, 16 cores\n"));
 }
 
+TEST(MachineLine, TellsTheMachineAndTheBuild) {
+  Environment environment = support::golden_file().environment;
+  GpuFacts& gpu = environment.gpu.emplace();
+  gpu.name = "NVIDIA H100 80GB HBM3";
+  gpu.uuid = "GPU-8ab29454-a37f";
+  gpu.memory_bytes = 85'017'493'504;
+  gpu.power_limit_w = 700.0;
+  gpu.other_processes = 0;
+  EXPECT_EQ(machine_line(environment),
+            "NVIDIA H100 80GB HBM3 8ab2, 79 GiB, 700 W, driver 580.159, idle | Release 0123456789ab, LibTorch 2.11.0");
+  gpu.power_limit_w.reset();
+  gpu.other_processes = 2;
+  EXPECT_THAT(machine_line(environment), HasSubstr("8ab2, 79 GiB, driver 580.159, 2 other processes | "));
+  EXPECT_THAT(machine_line(support::cpu_environment()), HasSubstr("Example CPU, 16 cores | "));
+}
+
 TEST(ReportPage, HasATableForEachFamily) {
   const std::string page = report_page(support::golden_file(), {});
   EXPECT_THAT(page, HasSubstr("GPU           NVIDIA H200\n"));

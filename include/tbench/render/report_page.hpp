@@ -26,6 +26,10 @@ struct ReportOptions {
 /// Returns GPU (or CPU), driver, LibTorch, clock policy, date, build, and whether the run was interrupted, on one line.
 [[nodiscard]] std::string environment_line(const results::ResultFile& file);
 
+/// Returns the machine and the build on one line, as a run begins: `NVIDIA H100 80GB HBM3 8ab2, 79 GiB, 700 W, driver
+/// 580.159.04, idle | Release 2c077589d496, LibTorch 2.11.0`. The digits are the first four of the GPU's UUID.
+[[nodiscard]] std::string machine_line(const Environment& environment);
+
 /// Returns the facts of environment_line() as text with one line per fact, or as one line of Markdown.
 [[nodiscard]] std::string environment_header(const results::ResultFile& file, bool markdown);
 

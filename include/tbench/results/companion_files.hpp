@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/environment.hpp"
 
 namespace tbench::results {
 
@@ -54,6 +55,9 @@ struct SelfComparison {
 /// Reads the rows in the file's order.
 /// @throws  UsageError  under the conditions of read_pytorch_times()
 [[nodiscard]] std::vector<SelfComparison> read_self_comparison(const std::string& path);
+
+/// Returns the first four digits of the GPU's UUID, by which pages name a machine, or `no GPU`.
+[[nodiscard]] std::string machine_of(const Environment& environment);
 
 /// The description of a file in a folder of results: its content, its machine and its build.
 struct ManifestEntry {
