@@ -57,6 +57,10 @@ fi
 bench=$dir/tonight/bin/transformer_bench
 
 run=$dir/runs/$(date -u +%Y-%m-%dT%H%M%SZ)
+while [ -e "$run" ]; do # the night before began in this second
+  sleep 1
+  run=$dir/runs/$(date -u +%Y-%m-%dT%H%M%SZ)
+done
 mkdir "$run" "$run/null" || die "cannot make '$run'"
 [ -z "${GITHUB_OUTPUT:-}" ] || echo "run=$run" >>"$GITHUB_OUTPUT"
 
