@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/child_process.hpp"
+#include "support/long_tests.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/result_writer.hpp"
@@ -23,7 +24,6 @@ using std::chrono::microseconds;
 using testing::ElementsAre;
 
 constexpr std::int64_t kRecords = 80;
-constexpr int kRuns = 20;  // each is killed up to twice
 constexpr int kKilled = 128 + 9;
 
 std::vector<std::string> command(const std::string& path, const char* how) {
@@ -71,9 +71,10 @@ class RandomMoments {
 };
 
 TEST(KilledRun, LosesNothingAndIsCompletedByResume) {
+  const int runs = support::are_tests_long() ? 50 : 8;  // each is killed up to twice
   RandomMoments moments;
   int kills = 0;
-  for (int i = 0; i < kRuns; ++i) {
+  for (int i = 0; i < runs; ++i) {
     const support::TemporaryFolder folder;
     const std::string path = folder.file("results.json");
     support::ChildResult killed = support::run_child(command(path, "fresh"), moments.next());
@@ -88,7 +89,7 @@ TEST(KilledRun, LosesNothingAndIsCompletedByResume) {
     EXPECT_EQ(completed.exit_status, 0) << completed.err;
     expect_complete(folder, path);
   }
-  EXPECT_GE(kills, kRuns) << "too few runs were killed while they worked";
+  EXPECT_GE(kills, runs) << "too few runs were killed while they worked";
 }
 
 }  // namespace
