@@ -2,7 +2,7 @@
 """Makes an implementation of one's own from a Python function: a package for transformer_bench --tb_plugin=NAME.pt2.
 
     export_kernel.py FILE.py:FUNCTION --op OP [--backward FUNCTION] [--precision bf16,fp32] [--fix d_ff=4096,tokens=1024]
-                     [--name NAME] [--device cuda|cpu] [--out NAME.pt2]
+                     [--name NAME] [--device cuda|cpu] [--out NAME.pt2] [--jobs N]
 
 The function takes the operation's tensors, contiguous and on the device, and returns its results, contiguous and in
 their dtypes; include/tbench/plugin.h has both for every OP of the family Kernel. `gemm` is f(x [m, k], w [n, k]) = x w^T;
@@ -16,9 +16,11 @@ A package runs with the PyTorch and on the GPU architecture, or the kind of CPU,
 extent that --fix does not fix, from 2, or from 16 in steps of 8; code for fixed extents is often faster.
 """
 import argparse
+import concurrent.futures
 import dataclasses
 import importlib.util
 import inspect
+import multiprocessing
 import pathlib
 import re
 import sys
@@ -36,6 +38,7 @@ from kernel_operations import EXTENTS, LARGEST, OPS, Extents, Refused
 FORMAT = 1  # version of the metadata; see src/model/plugins/package.cpp
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 LONGEST_NAME = 32
+MOST_JOBS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -236,26 +239,35 @@ def uncompilable(error):
     return f"PyTorch cannot compile the function: {type(error).__name__}: {' '.join([first, *causes[-1:]])}"
 
 
-def package(programs, facts, path):
-    """Compiles the programs into one file."""
+def compiled(programs, facts, keys):
+    """Compiles these programs. Returns {key: the files that PyTorch has made}, which stay in inductor's cache."""
     options = {"aot_inductor.package": True, "aot_inductor.metadata": facts,
-               "cpp.threads": 1}  # for the CPU, on which the suite computes in one thread
+               "cpp.threads": 1,  # for the CPU, on which the suite computes in one thread
+               "compile_threads": 1}  # no pool of processes, each of which would load PyTorch for a few kernels
+    if not facts["tbench_machine"].startswith("cpu "):
+        options["cpp.vec_isa_ok"] = True  # the host runs no code of a graph, so its vector instructions are not tried out
     files = {}
-    with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
-        for index, (key, program) in enumerate(programs.items()):
-            try:
-                torch.backends.cuda.matmul.allow_tf32 = "/tf32" in key
-                files[model_name(index)] = torch._inductor.aot_compile(
-                    program.module(check_guards=False), *program.example_inputs, options=options)
-            except Exception as error:
-                raise Refused(f"{key}: {uncompilable(error)}") from error
+    for key in keys:
+        try:
+            torch.backends.cuda.matmul.allow_tf32 = "/tf32" in key
+            with torch.no_grad():
+                files[key] = torch._inductor.aot_compile(programs[key].module(check_guards=False),
+                                                         *programs[key].example_inputs, options=options)
+        except Exception as error:
+            raise Refused(f"{key}: {uncompilable(error)}") from error
+    return files
+
+
+def package(files, keys, path):
+    """Writes the compiled graphs into one file."""
+    with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "kernel.pt2"
-        package_aoti(str(made), files)
+        package_aoti(str(made), {model_name(index): files[key] for index, key in enumerate(keys)})
         squeeze(made, path)
 
 
-def export(function, op_name, name, path, backward=None, precisions=("fp32",), fixed=None, device="cpu"):
-    """Writes the package. Raises Refused."""
+def traced(function, op_name, backward, precisions, fixed, device):
+    """Returns {key: exported program}, and the extents. Raises Refused."""
     op, fixed = OPS[op_name], dict(fixed or {})
     flags = check_arguments(op_name, function)
     if len(flags) < len(op.flags):
@@ -270,8 +282,40 @@ def export(function, op_name, name, path, backward=None, precisions=("fp32",), f
     for precision in precisions:
         for flags in choices:
             programs.update(traced_graphs(op, graphs_of(op, function, backward, precision, flags), extents, device))
-    package(programs, metadata(name, op_name, programs, extents, device), path)
+    return programs, extents
+
+
+def export(function, op_name, name, path, backward=None, precisions=("fp32",), fixed=None, device="cpu"):
+    """Writes the package. Raises Refused."""
+    programs, extents = traced(function, op_name, backward, precisions, fixed, device)
+    package(compiled(programs, metadata(name, op_name, programs, extents, device), programs), list(programs), path)
     return list(programs), extents.text()
+
+
+def share_of(arguments, share, shares):
+    """Traces the functions of the command line, and compiles every `shares`-th graph from number `share` on. Returns the keys
+    of all graphs, their extents, and {key: files}. A graph with a Triton kernel cannot be sent to another process, so each
+    process traces for itself."""
+    path, name = arguments.function
+    module = load(path)
+    programs, extents = traced(function_of(module, name, path), arguments.op, backward_of(module, arguments, path),
+                               arguments.precision, arguments.fix, arguments.device)
+    facts = metadata(arguments.name, arguments.op, programs, extents, arguments.device)
+    return list(programs), extents.text(), compiled(programs, facts, list(programs)[share::shares])
+
+
+def export_by_processes(arguments):
+    """Writes the package of the command line, whose graphs --jobs processes compile. Raises Refused."""
+    if arguments.jobs == 1:
+        keys, extents, files = share_of(arguments, 0, 1)
+    else:
+        # Fresh processes: a CUDA context does not survive a fork.
+        with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn")) as pool:
+            shares = list(pool.map(share_of, *zip(*((arguments, share, arguments.jobs) for share in range(arguments.jobs)))))
+        keys, extents, _ = shares[0]
+        files = {key: made for share in shares for key, made in share[2].items()}
+    package(files, keys, arguments.out)
+    return keys, extents
 
 
 def load(path):
@@ -330,6 +374,8 @@ def parse_arguments():
     parser.add_argument("--name", type=impl_name, help="value of the cases' key impl [default: the FUNCTION's name]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=pathlib.Path, help="[default: NAME.pt2]")
+    parser.add_argument("--jobs", type=int, choices=range(1, MOST_JOBS + 1), default=1, metavar="N",
+                        help=f"processes that compile graphs at a time, 1 to {MOST_JOBS} [default: 1]")
     arguments = parser.parse_args()
     op = OPS[arguments.op]
     arguments.precision = arguments.precision or ["fp32" if arguments.device == "cpu" and "fp32" in op.precisions else "bf16"]
@@ -351,12 +397,8 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    path, name = arguments.function
     try:
-        module = load(path)
-        backward = backward_of(module, arguments, path)
-        graphs, extents = export(function_of(module, name, path), arguments.op, arguments.name, arguments.out, backward,
-                                 arguments.precision, arguments.fix, arguments.device)
+        graphs, extents = export_by_processes(arguments)
     except Refused as error:
         if error.__cause__ is not None:
             traceback.print_exception(error.__cause__)

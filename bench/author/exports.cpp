@@ -11,6 +11,7 @@
 #include <fstream>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "bench/author/tools.hpp"
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kToolSays = "export_kernel.py: ";
+constexpr std::size_t kMostJobs = 6;  // attention has six graphs
 /// The number of hexadecimal digits of a digest in a package's name: 128 bits.
 constexpr std::size_t kNamedDigits = 32;
 
@@ -85,11 +87,13 @@ std::string reason_in(const std::string& log) {
   return last.empty() ? "the tool says nothing" : last;
 }
 
-void begin(Export& planned) {
+/// Starts an export.
+/// @param jobs  number of processes that compile its graphs
+void begin(Export& planned, std::size_t jobs) {
   const process::UniqueDescriptor log{::open(planned.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644)};
   if (log.get() < 0) throw std::runtime_error{fmt::format("'{}' cannot be written: free some space", planned.log)};
   std::vector<std::string> words = planned.command;
-  words.insert(words.end(), {"--out", planned.draft});
+  words.insert(words.end(), {"--out", planned.draft, "--jobs", std::to_string(jobs)});
   planned.running = std::make_unique<process::Command>(words, process::CommandOutput{log.get(), log.get()});
 }
 
@@ -107,14 +111,15 @@ void finish(Export& planned) {
       fmt::format("{}. For the whole message: {} --out mine.pt2", reason, join(planned.command, " "))};
 }
 
-/// Runs the exports, half as many at a time as there are cores.
+/// Runs the exports, half as many at a time as there are cores. If there are fewer exports, each has several processes.
 /// @return  reason of the first failure; empty if there is none
 std::string make_packages(std::vector<Export*> missing) {
   const std::size_t at_a_time = std::max(1U, std::thread::hardware_concurrency() / 2);
   std::string fault;
   for (std::size_t first = 0; first < missing.size(); first += at_a_time) {
     const std::span<Export*> batch{missing.data() + first, std::min(at_a_time, missing.size() - first)};
-    for (Export* const planned : batch) begin(*planned);
+    const std::size_t jobs = std::clamp<std::size_t>(at_a_time / batch.size(), 1, kMostJobs);
+    for (Export* const planned : batch) begin(*planned, jobs);
     for (Export* const planned : batch) {
       try {
         finish(*planned);
