@@ -331,6 +331,8 @@ TEST(TbenchStudy, PrintsATableInEveryFormat) {
   EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
   EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
   EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrrl}"), HasSubstr("forward\\_backward")));
+  EXPECT_THAT(run({"--markdown"}), HasSubstr("LibTorch"));
+  EXPECT_THAT(run({"--markdown", "--no-environment"}), Not(HasSubstr("LibTorch")));
   EXPECT_EQ(results::Json::parse(run({"--json"})).at("tables").size(), 3U);
   EXPECT_EQ(run({"-o", folder.file("page.html")}), "");
   EXPECT_THAT(results::read_whole_file(folder.file("page.html")), StartsWith("<!doctype html>"));

@@ -88,7 +88,7 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
       ->capture_default_str()
       ->type_name("METRIC");
   command.add_flag("--no-environment", arguments.hides_environment,
-                   "Leave out the line that says where and with what it was measured");
+                   "Leave out the lines that say where and with what it was measured");
   declare_study(command, arguments);
   declare_side_by_side(command, arguments);
 }

@@ -79,14 +79,27 @@ studies::StudyReport headline_of(const ReportArguments& arguments, ResultFiles& 
   return studies::headline_report(files.all(arguments.files), options);
 }
 
-/// Returns the report of --study or --headline.
-studies::StudyReport study_of(const ReportArguments& arguments, ResultFiles& files) {
+/// Returns the report of --study or --headline, with the sources of its numbers.
+studies::StudyReport whole_study_of(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.headline) return headline_of(arguments, files);
   const studies::Study& study = studies::find_study(arguments.study, "--study");
   if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
   studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
   for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
   return studies::study_report(study, files.all(arguments.files), options);
+}
+
+studies::StudyReport without_hidden_parts(studies::StudyReport report, const ReportArguments& arguments) {
+  if (arguments.hides_environment) report.sources.clear();
+  return report;
+}
+
+studies::StudyReport study_of(const ReportArguments& arguments, ResultFiles& files) {
+  return without_hidden_parts(whole_study_of(arguments, files), arguments);
+}
+
+studies::StudyReport comparison_of(const ReportArguments& arguments, ResultFiles& files) {
+  return without_hidden_parts(side_by_side(arguments, files).value(), arguments);
 }
 
 std::string shown(const render::Table& table, const ReportArguments& arguments) {
@@ -217,7 +230,7 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.experiments) return experiments_of(arguments, files);
   if (!table_kinds(arguments).empty()) {
     const studies::StudyFormat format = study_format(arguments);
-    return side_by_side_text(*side_by_side(arguments, files), format, render::terminal_width(STDOUT_FILENO));
+    return side_by_side_text(comparison_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
   }
   if (arguments.files.size() > 1) {
     throw UsageError{fmt::format(
@@ -241,7 +254,7 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   if (is_study_report(arguments)) {
     return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
   }
-  if (has_kind) return write_output("-o", arguments.html, html::study_html(*side_by_side(arguments, files)));
+  if (has_kind) return write_output("-o", arguments.html, html::study_html(comparison_of(arguments, files)));
   write_output("-o", arguments.html, html::html_report(selected(arguments, files)));
 }
 
