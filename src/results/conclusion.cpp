@@ -20,6 +20,9 @@ constexpr int kVersion = 2;
 constexpr std::array<const char*, 9> kPlainOptions{"suite",  "study",   "ceilings", "verify", "memory_limit",
                                                    "warmup", "samples", "trace",    "isolate"};
 
+/// How the smoke suite verifies, as results files record it. --tb_suite=smoke implies it, and no flag selects it.
+constexpr std::string_view kVerifyOfSmoke = "twice one case per family";
+
 /// The values that transformer_bench records if the user gives none.
 constexpr const char* kDefaultSeed = "1";
 constexpr const char* kEveryCase = ".";
@@ -71,7 +74,8 @@ RunFlags run_flags(const ResultFile& header) {
   std::vector<std::string> words;
   for (const char* name : kPlainOptions) {
     const auto option = header.options.find(name);
-    if (option != header.options.end()) words.push_back(fmt::format("--tb_{}={}", name, option->second));
+    if (option == header.options.end() || option->second == kVerifyOfSmoke) continue;
+    words.push_back(fmt::format("--tb_{}={}", name, option->second));
   }
   for (const auto& [key, value] : header.options) {
     if (const std::string axis = rest_of(key, "axis."); !axis.empty()) {

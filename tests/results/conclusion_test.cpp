@@ -80,6 +80,9 @@ TEST(RunFlags, AreThoseThatMeasureTheSameAgain) {
   const RunFlags study = run_flags(run_with({{"study", "precision"}, {"filter", "."}, {"seed", "1"}, {"l2", "cold"}}));
   EXPECT_EQ(study.of_all, "--tb_study=precision");
   EXPECT_EQ(study.filter, "");
+  const RunFlags smoke = run_flags(run_with({{"suite", "smoke"}, {"verify", "twice one case per family"}}));
+  EXPECT_EQ(smoke.of_all, "--tb_suite=smoke") << "no flag has that value";
+  EXPECT_EQ(run_flags(run_with({{"suite", "smoke"}, {"verify", "once"}})).of_all, "--tb_suite=smoke --tb_verify=once");
 }
 
 TEST(RunFlags, NameAFewCasesAndElseTheRun) {
