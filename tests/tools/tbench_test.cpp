@@ -235,11 +235,11 @@ TEST(TbenchReport, TablesThatCompareArePages) {
   const support::TemporaryFolder folder;
   const std::string models = TBENCH_SOURCE_DIR "/bench/results/nvidia_h100/attention/models.json.gz";
   const std::string page = folder.file("page.html");
-  const support::ChildResult result = tbench(
-      {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads", "-o", page});
+  const support::ChildResult result = tbench({"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash",
+                                              "--pivot=seq_len", "--rows=heads,pass", "-o", page});
   EXPECT_EQ(result.exit_status, 0) << result.err;
-  EXPECT_THAT(results::read_whole_file(page),
-              AllOf(HasSubstr("<th scope=\"col\">heads</th>"), HasSubstr("NVIDIA H100")));
+  EXPECT_THAT(results::read_whole_file(page), AllOf(HasSubstr("<th scope=\"col\">heads pass</th>"),
+                                                    HasSubstr("NVIDIA H100"), HasSubstr("~ not sharp: ")));
   expect_usage_error({"report", "--limits", kGolden, "-o", page}, HasSubstr("--limits: there is no page of it"));
 }
 

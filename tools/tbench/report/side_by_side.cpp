@@ -8,17 +8,34 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/report_page.hpp"
+#include "tbench/render/summary.hpp"
 #include "tbench/results/companion_files.hpp"
 #include "tbench/studies/side_by_side.hpp"
 
 namespace tbench::tool {
 namespace {
 
+/// Returns the marks of a cell of marks, `128 ~, 256 ~h`, without the names of the times.
+std::string marks_in(const std::string& cell) {
+  std::string marks;
+  for (const std::string& of_time : split(cell, ',')) marks += of_time.substr(of_time.rfind(' ') + 1);
+  return marks;
+}
+
+/// Returns the meanings of the marks that a table has in its last column.
+std::vector<std::string> legend_of(const render::Table& table) {
+  std::string marks;
+  if (table.columns().back().header != render::kMarksHeader) return {};
+  for (const auto& row : table.rows()) marks += marks_in(row.back().text);
+  return render::legend_of(marks);
+}
+
 /// Returns a report of one table without a caption of its own.
 studies::StudyReport report_of(std::string title, const render::Table& table, std::vector<std::string> sources) {
   studies::StudyReport report;
   report.title = std::move(title);
   report.sources = std::move(sources);
+  report.notes = legend_of(table);
   report.sections.push_back({.caption = report.title, .columns = table.columns(), .rows = table.rows()});
   return report;
 }
