@@ -221,7 +221,9 @@ TEST(TbenchReport, TablesThatCompareHaveEveryFormat) {
       results::Json::parse(ratios({"--json", "--pivot=seq_len", "--rows=heads,pass,causal,precision"}));
   EXPECT_EQ(pivoted.at("tables").at(0).at("columns").at(0), "heads pass mask precision");
   EXPECT_TRUE(pivoted.at("tables").at(0).at("rows").at(0).at(1).at("value").is_number());
-  EXPECT_THAT(ratios({"--latex", "--pivot=seq_len", "--rows=heads"}), HasSubstr("\\begin{longtable}{lr"));
+  EXPECT_THAT(ratios({"--latex", "--pivot=seq_len", "--rows=heads,pass"}), HasSubstr("\\begin{longtable}{lr"));
+  expect_usage_error({"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads"},
+                     HasSubstr("--rows=heads: cases that differ in pass have the same row; add pass"));
   EXPECT_THAT(tbench({"report", "--repeat", kGolden, kGolden, kGolden, "--csv"}).out, StartsWith("case,"));
   EXPECT_THAT(tbench({"report", "--host-times", models, "--csv"}).out, StartsWith("family,entries,s,"));
   expect_usage_error(

@@ -152,9 +152,22 @@ std::string row_value(const CaseId& id, const std::string& key) {
   return *value;
 }
 
+/// Refuses two cases in one cell of a pivot, of which only one could be shown.
+[[noreturn]] void refuse_shared_cell(const CaseId& one, const CaseId& other, const RatioOptions& options) {
+  std::vector<std::string> differ;
+  for (const auto& [key, value] : one.parameters()) {
+    const std::string* const theirs = other.find(key);
+    if (theirs == nullptr || *theirs != value) differ.push_back(key);
+  }
+  throw UsageError{
+      fmt::format("--rows={}: cases that differ in {} have the same row; add {} or select one with --filter",
+                  join(options.rows, ","), join(differ, " and "), join(differ, ","))};
+}
+
 render::Table pivoted(const Cells& cells, const RatioOptions& options) {
   std::vector<std::pair<std::string, std::map<std::int64_t, render::Cell>>> rows;
-  std::map<std::string, std::map<std::int64_t, std::string>> marks;  // by row and column
+  std::map<std::string, std::map<std::int64_t, std::string>> marks;    // by row and column
+  std::map<std::string, std::map<std::int64_t, const Record*>> shown;  // likewise
   std::set<std::int64_t> columns;
   for (const auto& [name, pair] : cells.all()) {
     const std::optional<std::size_t> best = fastest(pair);
@@ -166,6 +179,8 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     if (found == rows.end()) found = rows.insert(rows.end(), {row, {}});
     const std::int64_t column = pair.over->id.int_at(options.pivot);
     columns.insert(column);
+    const auto [same, is_first] = shown[row].try_emplace(column, pair.over);
+    if (!is_first) refuse_shared_cell(same->second->id, pair.over->id, options);
     const Ratio ratio = ratio_of(*pair.of[*best], *pair.over);
     const std::string winner = options.of.size() > 1 ? values_of(options.of[*best]) + " " : "";
     found->second[column] = {.text = fmt::format("{}{:.2f}", winner, ratio.value), .value = ratio.value};
