@@ -38,7 +38,7 @@ from kernel_operations import EXTENTS, LARGEST, OPS, Extents, Refused
 FORMAT = 1  # version of the metadata; see src/model/plugins/package.cpp
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 LONGEST_NAME = 32
-MOST_JOBS = 16
+MAX_JOBS = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -374,8 +374,8 @@ def parse_arguments():
     parser.add_argument("--name", type=impl_name, help="value of the cases' key impl [default: the FUNCTION's name]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=pathlib.Path, help="[default: NAME.pt2]")
-    parser.add_argument("--jobs", type=int, choices=range(1, MOST_JOBS + 1), default=1, metavar="N",
-                        help=f"processes that compile graphs at a time, 1 to {MOST_JOBS} [default: 1]")
+    parser.add_argument("--jobs", type=int, choices=range(1, MAX_JOBS + 1), default=1, metavar="N",
+                        help=f"processes that compile graphs at a time, 1 to {MAX_JOBS} [default: 1]")
     arguments = parser.parse_args()
     op = OPS[arguments.op]
     arguments.precision = arguments.precision or ["fp32" if arguments.device == "cpu" and "fp32" in op.precisions else "bf16"]

@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kToolSays = "export_kernel.py: ";
-constexpr std::size_t kMostJobs = 6;  // attention has six graphs
+constexpr std::size_t kMaxJobs = 6;  // attention has six graphs
 /// The number of hexadecimal digits of a digest in a package's name: 128 bits.
 constexpr std::size_t kNamedDigits = 32;
 
@@ -118,7 +118,7 @@ std::string make_packages(std::vector<Export*> missing) {
   std::string fault;
   for (std::size_t first = 0; first < missing.size(); first += at_a_time) {
     const std::span<Export*> batch{missing.data() + first, std::min(at_a_time, missing.size() - first)};
-    const std::size_t jobs = std::clamp<std::size_t>(at_a_time / batch.size(), 1, kMostJobs);
+    const std::size_t jobs = std::clamp<std::size_t>(at_a_time / batch.size(), 1, kMaxJobs);
     for (Export* const planned : batch) begin(*planned, jobs);
     for (Export* const planned : batch) {
       try {

@@ -26,8 +26,8 @@ import sys
 import tempfile
 import time
 
-MOST_SECONDS = 5
-MOST_BYTES = 1 << 30
+MAX_SECONDS = 5
+MAX_BYTES = 1 << 30
 LAST_STATUS = 7  # of the gate's; of the other commands' at most 4
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 CONTROL_IN_JSON = re.compile("[\x00-\x08\x0b-\x1f]")  # a document for programs keeps all other characters
@@ -261,7 +261,7 @@ class Runner:
         began = time.monotonic()
         pid = self.start(words)
         descriptor = os.pidfd_open(pid)
-        is_over = bool(select.select([descriptor], [], [], MOST_SECONDS)[0])
+        is_over = bool(select.select([descriptor], [], [], MAX_SECONDS)[0])
         os.close(descriptor)
         if not is_over:
             os.kill(pid, signal.SIGKILL)
@@ -275,7 +275,7 @@ class Runner:
     def broken_promise(self, status, memory, is_json):
         if status > LAST_STATUS:
             return f"exit status {status}"
-        if memory > MOST_BYTES:
+        if memory > MAX_BYTES:
             return f"took {memory / 2**20:.0f} MiB"
         try:
             out, err = ((self.folder / name).read_bytes().decode() for name in ("out", "err"))

@@ -46,6 +46,9 @@ struct StudyReport {
 /// The line above StudyReport::commands.
 inline constexpr const char* kNotMeasured = "Not measured; this does:";
 
+/// Returns a line of StudyReport::sources.
+[[nodiscard]] std::string source_line(const results::NamedResults& result);
+
 struct StudyOptions {
   std::vector<AxisOverride> axes;  // values to use instead of the study's; if empty, the values of the files' runs
   std::string filter;              // regular expression searched for in case names; if empty, selects all cases

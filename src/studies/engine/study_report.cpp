@@ -208,6 +208,10 @@ std::string latex_page(const StudyReport& report) {
 
 }  // namespace
 
+std::string source_line(const results::NamedResults& result) {
+  return fmt::format("{}: {}", render::one_line(result.label), render::environment_line(result.file));
+}
+
 StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
                          const StudyOptions& options) {
   const StudyCells cells = study_cells(study, results, options);
@@ -215,8 +219,7 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
   StudyReport report;
   report.title = fmt::format("{}: {}", study.name, study.title);
   for (const results::NamedResults& result : results) {
-    report.sources.push_back(
-        fmt::format("{}: {}", render::one_line(result.label), render::environment_line(result.file)));
+    report.sources.push_back(source_line(result));
   }
   CaseCells contents{study, cells, missing};
   for (const StudyTable& table : study.tables) {

@@ -20,7 +20,6 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
-#include "tbench/render/report_page.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/stats/tests.hpp"
 
@@ -125,7 +124,7 @@ Texts sources_of(std::span<const results::NamedResults> results, std::span<const
     return sources;
   }
   for (const results::NamedResults& result : results) {
-    sources.push_back(fmt::format("{}: {}", render::one_line(result.label), render::environment_line(result.file)));
+    sources.push_back(source_line(result));
   }
   return sources;
 }

@@ -164,10 +164,14 @@ std::string row_value(const CaseId& id, const std::string& key) {
                   join(options.rows, ","), join(differ, " and "), join(differ, ","))};
 }
 
+/// A cell of a pivot, and the record of `over` that it shows.
+struct PivotCell {
+  render::Cell cell;
+  const Record* over{};
+};
+
 render::Table pivoted(const Cells& cells, const RatioOptions& options) {
-  std::vector<std::pair<std::string, std::map<std::int64_t, render::Cell>>> rows;
-  std::map<std::string, std::map<std::int64_t, std::string>> marks;    // by row and column
-  std::map<std::string, std::map<std::int64_t, const Record*>> shown;  // likewise
+  std::vector<std::pair<std::string, std::map<std::int64_t, PivotCell>>> rows;
   std::set<std::int64_t> columns;
   for (const auto& [name, pair] : cells.all()) {
     const std::optional<std::size_t> best = fastest(pair);
@@ -179,12 +183,12 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     if (found == rows.end()) found = rows.insert(rows.end(), {row, {}});
     const std::int64_t column = pair.over->id.int_at(options.pivot);
     columns.insert(column);
-    const auto [same, is_first] = shown[row].try_emplace(column, pair.over);
-    if (!is_first) refuse_shared_cell(same->second->id, pair.over->id, options);
+    PivotCell& shown = found->second[column];
+    if (shown.over != nullptr) refuse_shared_cell(shown.over->id, pair.over->id, options);
     const Ratio ratio = ratio_of(*pair.of[*best], *pair.over);
     const std::string winner = options.of.size() > 1 ? values_of(options.of[*best]) + " " : "";
-    found->second[column] = {.text = fmt::format("{}{:.2f}", winner, ratio.value), .value = ratio.value};
-    marks[row][column] = ratio.marks;
+    shown = {.cell = {.text = fmt::format("{}{:.2f}", winner, ratio.value), .value = ratio.value, .marks = ratio.marks},
+             .over = pair.over};
   }
   std::vector<std::string> names;
   for (const std::string& key : options.rows) names.push_back(row_header(key));
@@ -196,8 +200,8 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     std::vector<render::Cell> line{{.text = row}};
     std::vector<render::NamedMarks> of_row;
     for (const std::int64_t column : columns) {
-      line.push_back(values[column]);
-      of_row.push_back({std::to_string(column), marks[row][column]});
+      line.push_back(std::move(values[column].cell));
+      of_row.push_back({std::to_string(column), line.back().marks});
     }
     lines.push_back(std::move(line));
     marks_of_lines.push_back(render::marks_cell(of_row));
@@ -233,6 +237,7 @@ render::Table listed(const Cells& cells, const RatioOptions& options) {
       const bool has_time = pair.of[i] != nullptr && pair.of[i]->timing;
       const Ratio ratio = has_time ? ratio_of(*pair.of[i], *pair.over) : Ratio{};
       line.push_back(has_time ? render::number_cell(ratio.value, 3) : render::Cell{});
+      line.back().marks = ratio.marks;
       marks.push_back({values_of(options.of[i]), ratio.marks});
     }
     const std::optional<std::size_t> best = fastest(pair);

@@ -247,11 +247,11 @@ render::Table self_comparison_table(std::span<const results::SelfComparison> cas
                        {"A to planted B, %", Align::kRight},
                        {"finds, %", Align::kRight}}};
   for (const results::SelfComparison& one : cases) {
-    const double planted = (one.factor - 1) * 100;
+    const double injected = (one.factor - 1) * 100;
     table.add_row_of({{.text = values_of(one.id.parameters())},
                       seen(one.same),
                       seen(one.other),
-                      {.text = fmt::format("{:+.2f}", planted), .value = planted},
+                      {.text = fmt::format("{:+.2f}", injected), .value = injected},
                       seen(one.planted),
                       render::number_cell(one.detectable * 100, 1)});
   }

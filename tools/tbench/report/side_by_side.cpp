@@ -7,7 +7,6 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/render/report_page.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/results/companion_files.hpp"
 #include "tbench/studies/side_by_side.hpp"
@@ -15,18 +14,12 @@
 namespace tbench::tool {
 namespace {
 
-/// Returns the marks of a cell of marks, `128 ~, 256 ~h`, without the names of the times.
-std::string marks_in(const std::string& cell) {
-  std::string marks;
-  for (const std::string& of_time : split(cell, ',')) marks += of_time.substr(of_time.rfind(' ') + 1);
-  return marks;
-}
-
-/// Returns the meanings of the marks that a table has in its last column.
+/// Returns the meanings of the marks of a table's cells.
 std::vector<std::string> legend_of(const render::Table& table) {
   std::string marks;
-  if (table.columns().back().header != render::kMarksHeader) return {};
-  for (const auto& row : table.rows()) marks += marks_in(row.back().text);
+  for (const auto& row : table.rows()) {
+    for (const render::Cell& cell : row) marks += cell.marks;
+  }
   return render::legend_of(marks);
 }
 
@@ -42,9 +35,7 @@ studies::StudyReport report_of(std::string title, const render::Table& table, st
 
 std::vector<std::string> sources_of(const std::vector<results::NamedResults>& results) {
   std::vector<std::string> sources;
-  for (const results::NamedResults& one : results) {
-    sources.push_back(fmt::format("{}: {}", render::one_line(one.label), render::environment_line(one.file)));
-  }
+  for (const results::NamedResults& one : results) sources.push_back(studies::source_line(one));
   return sources;
 }
 
