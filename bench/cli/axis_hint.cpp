@@ -89,8 +89,8 @@ std::string no_family(const std::string& text, const LooseAxis& axis) {
     }
   }
   if (!key) return {};
-  return fmt::format("--tb_axis={}: no family before '{}'; did you mean '{}.{}={}'? (families with '{}': {})", text,
-                     axis.key, families.front(), *key, axis.values, *key, join(families, ", "));
+  return fmt::format("--tb_axis={}: no family before '{}'; did you mean '{}.{}={}'?", text, axis.key, families.front(),
+                     *key, axis.values);
 }
 
 std::string other_separators(const std::string& text, const LooseAxis& axis) {

@@ -79,25 +79,10 @@ constexpr std::array kSynonyms{
     FlagSynonym{"usage", "--help"},
 };
 
-/// The command-line arguments that one mistake consists of.
-struct Typed {
-  std::string flag;
-  std::string value;
-  bool is_separate{};  // whether the value is the next argument
-};
-
-Typed typed_of(std::span<const std::string> unknown) {
-  const std::string& word = unknown.front();
-  const std::size_t equals = word.find('=');
-  if (equals != std::string::npos) return {.flag = word.substr(0, equals), .value = word.substr(equals + 1)};
-  const bool has_value = word.starts_with('-') && unknown.size() > 1 && !unknown[1].starts_with('-');
-  return {.flag = word, .value = has_value ? unknown[1] : std::string{}, .is_separate = has_value};
-}
-
 /// Returns the filter for a key of case names that was given as a flag: `--precision=bf16`, `--dtype bf16`.
-std::optional<std::string> filter_of_key(const Typed& typed) {
+std::optional<std::string> filter_of_key(const TypedFlag& typed) {
   if (typed.value.empty()) return std::nullopt;
-  std::string name = typed.flag.substr(std::min(typed.flag.find_first_not_of('-'), typed.flag.size()));
+  std::string name = typed.name.substr(std::min(typed.name.find_first_not_of('-'), typed.name.size()));
   if (name.starts_with("tb_")) name.erase(0, 3);
   for (const Family& family : all_families({})) {
     Names keys;
@@ -119,6 +104,7 @@ std::optional<std::string> meaning_of_word(const std::string& word) {
     return fmt::format("--benchmark_filter={}{}", *known, word.substr(family.size()));
   }
   if (word.find(':') != std::string::npos) return "--benchmark_filter=" + word;
+  if (word == "help" || word == "version") return "--" + word;
   if (const auto suite = recognise_value(word, Names{"smoke", "standard", "full"})) return "--tb_suite=" + *suite;
   if (const auto study = recognise_value(word, studies::study_names())) return "--tb_study=" + *study;
   if (word.ends_with(".json") || word.ends_with(".json.gz")) return "--benchmark_out=" + word;
@@ -127,10 +113,10 @@ std::optional<std::string> meaning_of_word(const std::string& word) {
 
 /// Returns the suggestion for an unknown flag. It repeats a value that was an argument of its own, so that the form is
 /// right, too.
-std::optional<std::string> meaning_of_flag(const Typed& typed, const Names& flags) {
-  std::optional<std::string> flag = recognise_flag(typed.flag, flags, kSynonyms);
+std::optional<std::string> meaning_of_flag(const TypedFlag& typed, const Names& flags) {
+  std::optional<std::string> flag = recognise_flag(typed.name, flags, kSynonyms);
   if (!flag) flag = filter_of_key(typed);
-  if (!flag) flag = suggest_flag(typed.flag, flags, kSynonyms);
+  if (!flag) flag = suggest_flag(typed.name, flags, kSynonyms);
   if (!flag || !typed.is_separate || flag->find('=') != std::string::npos) return flag;
   return fmt::format("{}={}", *flag, typed.value);
 }
@@ -138,13 +124,13 @@ std::optional<std::string> meaning_of_flag(const Typed& typed, const Names& flag
 }  // namespace
 
 std::string unknown_argument_message(std::span<const std::string> unknown, const Names& flags) {
-  const Typed typed = typed_of(unknown);
-  const bool is_flag = typed.flag.starts_with('-');
+  const TypedFlag typed = typed_flag(unknown);
+  const bool is_flag = typed.name.starts_with('-');
   std::optional<std::string> meant;
   if (is_flag || unknown.front().find('=') != std::string::npos) meant = meaning_of_flag(typed, flags);
   if (!is_flag && !meant) meant = meaning_of_word(unknown.front());
-  return fmt::format("unknown {} '{}'{} (--help lists all)", is_flag ? "flag" : "argument",
-                     is_flag ? typed.flag : unknown.front(), did_you_mean_text(meant));
+  return fmt::format("unknown {} '{}'{}", is_flag ? "flag" : "argument", is_flag ? typed.name : unknown.front(),
+                     meant ? did_you_mean_text(meant) : " (--help lists all)");
 }
 
 }  // namespace tbench::bench

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::bench {
@@ -40,18 +41,6 @@ const std::map<std::string, Refusal>& refusals() {
   return flags;
 }
 
-struct Flag {
-  std::string name;
-  std::string value;
-  bool has_value{};
-};
-
-Flag flag_of(const std::string& word) {
-  const std::size_t equals = word.find('=');
-  if (equals == std::string::npos) return {.name = word, .value = {}};
-  return {.name = word.substr(0, equals), .value = word.substr(equals + 1), .has_value = true};
-}
-
 /// Splits entries at those commas that are followed by a key and a value; other commas belong to the value.
 void add_context(Words& words, const std::string& entries) {
   std::string entry;
@@ -73,22 +62,22 @@ bool selects_all(const std::string& filter) { return filter.empty() || filter ==
 Words in_own_spelling(const Words& words) {
   Words own;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const Flag flag = flag_of(words[i]);
+    const TypedFlag flag = typed_flag({&words[i], 1});
     const auto refusal = refusals().find(flag.name);
     if (refusal != refusals().end()) {
-      if (refusal->second.harmless.contains(flag.value) && (flag.has_value || flag.name != "--v")) continue;
+      if (refusal->second.harmless.contains(flag.value) && (flag.has_equals || flag.name != "--v")) continue;
       throw UsageError{fmt::format("{}: not supported: {}", flag.name, refusal->second.why)};
     }
-    if (flag.name == kFilter && flag.has_value && selects_all(flag.value)) {
+    if (flag.name == kFilter && flag.has_equals && selects_all(flag.value)) {
       own.push_back(fmt::format("{}=.", kFilter));
-    } else if (flag.name == kFilter && !flag.has_value && i + 1 < words.size() && selects_all(words[i + 1])) {
+    } else if (flag.name == kFilter && !flag.has_equals && i + 1 < words.size() && selects_all(words[i + 1])) {
       own.push_back(fmt::format("{}=.", kFilter));
       ++i;
     } else if (flag.name == kColor && kOff.contains(flag.value)) {
       own.push_back(fmt::format("{}=false", kColor));
-    } else if (flag.name == kColor && flag.has_value && kOn.contains(flag.value)) {
+    } else if (flag.name == kColor && flag.has_equals && kOn.contains(flag.value)) {
       own.push_back(fmt::format("{}=true", kColor));
-    } else if (flag.name == kContext && flag.has_value) {
+    } else if (flag.name == kContext && flag.has_equals) {
       add_context(own, flag.value);
     } else {
       own.push_back(words[i] == "-help" ? "--help" : words[i]);

@@ -62,15 +62,10 @@ CLI::Validator one_of(const Choices<int>& choices) {
 
 CLI::Validator whole_number(std::int64_t min, std::string time_flag) {
   return validator([min, time_flag = std::move(time_flag)](std::string& text) -> std::string {
-    const std::optional<std::int64_t> value = parse_integer(text);
-    if (value && *value >= min) return {};
-    std::optional<std::int64_t> meant = count_in(text);
-    const std::optional<double> time = meant ? std::nullopt : seconds_in(text);
-    if (time && !time_flag.empty()) {
-      return fmt::format("'{}' is a time, not a whole number; did you mean '{}={}'?", text, time_flag, *time);
-    }
-    if (meant && *meant < min) meant.reset();
-    return fmt::format("'{}' is not a whole number of at least {}{}", text, min, did_you_mean_number(meant));
+    const std::optional<std::string> why = explain_count(text, min);
+    const std::optional<double> time = why && !count_in(text) ? seconds_in(text) : std::nullopt;
+    if (time && !time_flag.empty()) return fmt::format("'{}' is a time; did you mean '{}={}'?", text, time_flag, *time);
+    return why.value_or("");
   });
 }
 
@@ -92,7 +87,7 @@ CLI::Validator seconds(std::string count_flag) {
     if (!value || *value < 0) {
       const std::optional<std::int64_t> count = count_of_iterations(text);
       if (count && !count_flag.empty()) {
-        return fmt::format("'{}' is a count, not a number of seconds; did you mean '{}={}'?", text, count_flag, *count);
+        return fmt::format("'{}' is a count; did you mean '{}={}'?", text, count_flag, *count);
       }
       const std::string meant = did_you_mean_number(seconds_in(text));
       return fmt::format("'{}' is not a number of seconds{}", text, meant.empty() ? ", e.g. 0.5" : meant);
@@ -133,6 +128,15 @@ CLI::Validator plugin_file() {
     }
     return {};
   });
+}
+
+std::string wrong_results_name(const std::string& path) {
+  if (path.ends_with(".html"))
+    return fmt::format("'{}' is no name of results; did you mean '--tb_page={}'?", path, path);
+  for (const std::string_view ending : {".csv", ".md", ".tex", ".xml"}) {
+    if (path.ends_with(ending)) return fmt::format("'{}': writes JSON; give a name that ends in .json", path);
+  }
+  return {};
 }
 
 CLI::Validator page_file() {

@@ -217,8 +217,10 @@ void declare_processes(CLI::App& app, Options& options) {
 
 void declare_output(CLI::App& app, Options& options, bool& help) {
   const Group group{app, "Output"};
-  group.option("--benchmark_out", options.out,
-               "Write results to this JSON file, compressed if its name ends in .gz; a finished case is never lost");
+  group
+      .option("--benchmark_out", options.out,
+              "Write results to this JSON file, compressed if its name ends in .gz; a finished case is never lost")
+      ->type_name("FILE.json");
   group
       .option("--tb_page", options.page,
               "After the run, write its results as an HTML page, as 'tbench report' does, of a study its tables "
@@ -307,6 +309,9 @@ void check_outputs(const Options& options) {
   };
   check("--benchmark_out", options.out);
   check("--tb_page", options.page);
+  if (const std::string why = wrong_results_name(options.out); !why.empty()) {
+    throw UsageError{fmt::format("--benchmark_out: {}", why)};
+  }
 }
 
 void check_together(const Options& options) {
@@ -403,7 +408,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     std::ranges::reverse(words);  // CLI11 expects reversed order
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    throw UsageError{error.what()};
+    throw UsageError{render::parse_error_text(error)};
   }
   refuse_unknown(app);
   if (help) return {.options = {}, .help = app.help()};

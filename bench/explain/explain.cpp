@@ -157,8 +157,7 @@ ExplainedDevice explained_device(std::string_view name) {
   if (found != known.end()) return found->device;
   std::vector<std::string> choices{std::string{kHere}};
   for (const KnownDevice& device : known) choices.emplace_back(device.choice);
-  throw UsageError{fmt::format("--tb_explain: '{}' is no device{} ({}). Give one of them.", name,
-                               did_you_mean_value(name, choices), join(choices, ", "))};
+  throw UsageError{with_suggestion(fmt::format("--tb_explain: '{}' is no device", name), name, choices, "devices")};
 }
 
 std::string explanation_of(const CaseId& id, const ExplainedDevice& device, const std::vector<ModelSize>& sizes) {

@@ -56,7 +56,7 @@ std::optional<std::string> explain_word(const FilterPart& part, const FilterFami
   for (const auto find : {&recognise_value, &suggest_value}) {
     const auto family = may_be_family ? find(text, families.names()) : std::nullopt;
     if (family) {
-      return fmt::format("no family '{}'{} (families: {})", text, did_you_mean_text(*family), listed(families.names()));
+      return fmt::format("no family '{}'{}", text, did_you_mean_text(*family));
     }
     if (const auto value = value_with_key(text, families, find)) return no_name_has(*value);
     if (const auto key = find(text, families.keys())) return no_name_has(*key + ":");
@@ -67,8 +67,7 @@ std::optional<std::string> explain_word(const FilterPart& part, const FilterFami
 
 std::string explain_key(const std::string& key, const FilterFamilies& families) {
   if (key == "l2") return "only bursts have the key 'l2', and only with --tb_l2=warm";
-  return fmt::format("{} '{}'{} (keys: {})", families.lack("key"), key, did_you_mean_value(key, families.keys()),
-                     listed(families.keys()));
+  return with_suggestion(fmt::format("{} '{}'", families.lack("key"), key), key, families.keys(), "keys");
 }
 
 /// Returns the flag that adds cases with a value; empty if none does.
@@ -83,16 +82,17 @@ std::string explain_number(const KeyWords& key, const std::string& value, const 
     return fmt::format("no case has '{}' {}{}", key.part(value), values, adding_flag(key, value, families));
   }
   const auto meant = count_in(value, 1024);
-  const std::string hint = meant && *meant > 0 ? did_you_mean_text(key.part(fmt::format("{}", *meant))) : std::string{};
-  return fmt::format("'{}' is not a positive whole number{} {}", key.part(value), hint, values);
+  const bool is_likely = meant && *meant > 0;
+  return fmt::format("'{}' is not a positive whole number{}", key.part(value),
+                     is_likely ? did_you_mean_text(key.part(fmt::format("{}", *meant))) : " " + values);
 }
 
 std::string explain_value(const std::string& name, const std::string& value, const FilterFamilies& families) {
   const KeyWords key = families.key(name);
   if (key.is_number) return explain_number(key, value, families);
   const auto meant = suggest_value(value, key.values);
-  return fmt::format("{} '{}'{} (values: {})", families.lack("value"), key.part(value),
-                     meant ? did_you_mean_text(key.part(*meant)) : std::string{}, listed(key.values));
+  if (meant) return fmt::format("unknown '{}'{}", key.part(value), did_you_mean_text(key.part(*meant)));
+  return fmt::format("{} '{}' (values: {})", families.lack("value"), key.part(value), listed(key.values));
 }
 
 /// Explains `key:value` that no name has.

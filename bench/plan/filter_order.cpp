@@ -85,8 +85,9 @@ std::optional<std::string> explain_order(const FilterParts& found, const FamilyW
       return fmt::format("a name has one '{}', not '{}' and '{}'", left.label, left.text, right.text);
     }
     if (left.position < right.position) continue;
-    return fmt::format("'{}' comes before '{}' in case names{} (order: {})", right.label, left.label,
-                       suggestion(found, parts, family, matches), order_of(family));
+    const std::string hint = suggestion(found, parts, family, matches);
+    return fmt::format("'{}' comes before '{}'{}", right.label, left.label,
+                       hint.empty() ? fmt::format(" (order: {})", order_of(family)) : hint);
   }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::vector<std::string> between = keys_between(parts[i - 1], parts[i], family);

@@ -79,8 +79,11 @@ std::string commas_as_alternatives(const std::string& filter) {
   return is_in_group ? text + ")" : text;
 }
 
-std::string minus_for_exclamation_mark(const std::string& filter) {
-  return filter.starts_with('!') ? "-" + filter.substr(1) : filter;
+std::string minus_for_negation(const std::string& filter) {
+  for (const std::string_view negation : {"!", "~", "not "}) {
+    if (filter.starts_with(negation)) return "-" + without_outer_spaces(filter.substr(negation.size()));
+  }
+  return filter;
 }
 
 std::string without_last_slash(const std::string& filter) {
@@ -142,13 +145,13 @@ struct Repair {
 
 constexpr std::array kRepairs{
     Repair{"spaces at the ends are part of the expression", &without_outer_spaces},
+    Repair{"a leading '-' selects the names that do not match", &minus_for_negation},
     Repair{"'*' repeats the character before it, and '.*' stands for any text", &from_glob},
     Repair{"a ':' joins a key and its value", &colons_for_equals_signs},
     Repair{"names have no commas", &commas_as_alternatives},
     Repair{"names have no spaces", &spaces_as_wildcards},
     Repair{"names have no spaces", &spaces_as_alternatives},
     Repair{"names have no '&'", &ampersands_as_wildcards},
-    Repair{"a leading '-' selects the names that do not match", &minus_for_exclamation_mark},
     Repair{"no name begins with a slash", &without_first_slash},
     Repair{"names have no suffixes of Google Benchmark", &without_suffixes},
     Repair{"no name continues after the last slash", &without_last_slash},
@@ -163,7 +166,7 @@ constexpr std::array kRepairs{
 std::optional<std::string> explain_notation(const std::string& filter,
                                             const std::function<bool(const std::string& filter)>& matches) {
   if (const std::string bare = without_quotes(filter); bare != filter) {
-    return fmt::format("the quotation marks are part of the value; give {} without them", bare);
+    return fmt::format("the value holds quotation marks; give {}", bare);
   }
   for (const auto& [why, rewrite] : kRepairs) {
     const std::string rewritten = rewrite(filter);

@@ -124,7 +124,7 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
   Selection selection{.suite = Suite::kStandard, .cases = filtered(cases, options.filter)};
   if (!selection.cases.empty()) return selection;
   if (const auto why = explanation(options, cases)) {
-    throw UsageError{fmt::format("--benchmark_filter={}: {}", options.filter, *why)};
+    throw UsageError{"--benchmark_filter: " + *why};
   }
   throw UsageError{
       fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "
@@ -155,7 +155,7 @@ Selection select_cases(std::span<const FamilySpec> families, const Options& opti
   std::string others = other_suites_hint(families, options);
   if (others.empty()) {
     if (const auto why = explanation(options)) {
-      throw UsageError{fmt::format("--benchmark_filter={}: {}", options.filter, *why)};
+      throw UsageError{"--benchmark_filter: " + *why};
     }
     others = "; no suite has a match (--benchmark_list_tests --tb_suite=full lists the names)";
   }

@@ -14,6 +14,8 @@
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
+#include "tbench/core/hints/unmatched_filter.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/conclusion.hpp"
 
@@ -62,6 +64,11 @@ void check_matches(const Matches& matches, const ComparisonSide& base, const Com
   }
   const bool any = !matches.only_in_base.empty() || !matches.only_in_next.empty();
   if (!filter.empty() && !any) {
+    std::vector<std::string> names;
+    for (const results::MeasuredCase& c : base.cases) names.push_back(c.id.name());
+    if (const auto meant = meant_filter(filter, names)) {
+      throw UsageError{fmt::format("--filter: no case matches '{}'{}", filter, did_you_mean_text(meant))};
+    }
     throw UsageError{fmt::format("--filter: no case of {} matches '{}'; the first case is {}",
                                  std::max(base.cases.size(), next.cases.size()), filter, base.cases.front().id.name())};
   }

@@ -21,8 +21,6 @@ namespace {
 // Far above any shape, and small enough for the product of two extents to fit 64 bits.
 constexpr std::int64_t kLargestValue = std::int64_t{1} << 31;
 
-std::string listed(std::span<const std::string> names) { return fmt::format("{}", fmt::join(names, ", ")); }
-
 std::vector<std::string> family_names(std::span<const FamilySpec> families) {
   std::vector<std::string> names;
   for (const FamilySpec& family : families) names.push_back(family.name);
@@ -33,8 +31,7 @@ const FamilySpec& family_of(std::span<const FamilySpec> families, const std::str
   const auto found = std::ranges::find(families, name, &FamilySpec::name);
   if (found != families.end()) return *found;
   const std::vector<std::string> names = family_names(families);
-  throw UsageError{
-      fmt::format("--tb_axis: no family '{}'{} (families: {})", name, did_you_mean_value(name, names), listed(names))};
+  throw UsageError{with_suggestion(fmt::format("--tb_axis: no family '{}'", name), name, names, "families")};
 }
 
 const KeySpec& key_of(const FamilySpec& family, const std::string& key) {
@@ -42,15 +39,15 @@ const KeySpec& key_of(const FamilySpec& family, const std::string& key) {
   if (found != family.keys.end()) return *found;
   std::vector<std::string> names;
   for (const KeySpec& spec : family.keys) names.push_back(spec.key);
-  throw UsageError{fmt::format("--tb_axis: family {} has no axis '{}'{} (axes: {})", family.name, key,
-                               did_you_mean_value(key, names), listed(names))};
+  throw UsageError{
+      with_suggestion(fmt::format("--tb_axis: family {} has no axis '{}'", family.name, key), key, names, "axes")};
 }
 
 void check_value(const FamilySpec& family, const KeySpec& key, const std::string& value) {
   if (!key.known.empty()) {
     if (std::ranges::find(key.known, value) != key.known.end()) return;
-    throw UsageError{fmt::format("--tb_axis={}.{}: unknown value '{}'{} (values: {})", family.name, key.key, value,
-                                 did_you_mean_value(value, key.known), listed(key.known))};
+    throw UsageError{with_suggestion(fmt::format("--tb_axis={}.{}: unknown value '{}'", family.name, key.key, value),
+                                     value, key.known, "values")};
   }
   const std::optional<std::int64_t> number = parse_integer(value);
   if (number && *number > kLargestValue) {
@@ -244,7 +241,7 @@ std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const
     const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
     if (family == families.end()) {
       throw UsageError{fmt::format("{}: this program has no family '{}' (families: {})", id.name(), id.family(),
-                                   listed(family_names(families)))};
+                                   join(family_names(families), ", "))};
     }
     if (const auto reason = family->invalid_reason ? family->invalid_reason(id) : std::nullopt) {
       throw UsageError{fmt::format("{}: {}", id.name(), *reason)};

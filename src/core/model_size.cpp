@@ -86,14 +86,14 @@ std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size) {
 
 ModelSize parse_model_size(std::string_view text) {
   const auto wrong = [&](const std::string& what, const std::string& name = "mine") {
-    return UsageError{fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. {}", text,
-                                  what, example_with_name(name))};
+    return UsageError{
+        fmt::format("--tb_size={}: {}; NAME:d_model,d_ff,layers,heads, e.g. {}", text, what, example_with_name(name))};
   };
   if (const auto meant = meant_size(std::string{text})) {
     throw UsageError{fmt::format("--tb_size={}: {}", text, *meant)};
   }
   const std::size_t colon = text.find(':');
-  if (is_bare_name(text)) throw wrong("only a name, without numbers", std::string{text});
+  if (is_bare_name(text)) throw wrong("only a name", std::string{text});
   if (colon == 0 || colon == std::string_view::npos) throw wrong("no name before ':'");
   const std::string name{text.substr(0, colon)};
   if (name.find_first_of("/,= \t") != std::string::npos) throw wrong("the name may not hold '/', ',', '=' or spaces");

@@ -72,9 +72,7 @@ ResultFolder result_folder(const std::string& folder) {
   std::ranges::sort(files.others);
   if (!files.results.empty()) return files;
   throw UsageError{
-      fmt::format("'{}': no results in it or in its subfolders; give the folder of the files that "
-                  "transformer_bench wrote with --benchmark_out",
-                  folder)};
+      fmt::format("'{}': no results in it or below; give a folder of files that --benchmark_out wrote", folder)};
 }
 
 }  // namespace tbench::history

@@ -7,6 +7,7 @@
 
 #include "profile/rule_source.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/kernel_name.hpp"
 #include "tbench/results/durable_file.hpp"
@@ -35,8 +36,7 @@ KernelClass class_of(const Line& line, std::size_t begin, std::size_t end) {
   const std::string name{line.text.substr(begin, end - begin)};
   if (const auto known = parse_enum<KernelClass>(name)) return *known;
   const std::vector<std::string> names = class_names();
-  line.fail(begin, fmt::format("'{}' is no class of kernels{}; classes: {}", name, did_you_mean(name, names),
-                               join(names, ", ")));
+  line.fail(begin, with_suggestion(fmt::format("'{}' is no class of kernels", name), name, names, "classes"));
 }
 
 void compile(const Line& line, std::size_t position, const std::string& expression, regex_t& compiled) {

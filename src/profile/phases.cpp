@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/step_summary.hpp"
 
@@ -157,7 +158,6 @@ std::set<std::string> Phases::outermost_labels() const {
 }
 
 std::string no_such_range(const Trace& trace, const std::string& name) {
-  constexpr std::size_t kMaxListed = 12;
   constexpr std::size_t kMaxCompared = 1000;
   constexpr std::size_t kMaxLength = 80;
   std::set<std::string> known;
@@ -165,9 +165,8 @@ std::string no_such_range(const Trace& trace, const std::string& name) {
     if (known.size() < kMaxCompared) known.insert(trace.names[range.name].substr(0, kMaxLength));
   }
   const std::vector<std::string> names{known.begin(), known.end()};
-  const auto listed = std::span{names}.first(std::min(names.size(), kMaxListed));
-  return fmt::format("no range is named '{}'{}; ranges: {}{}", name, did_you_mean(name, names),
-                     names.empty() ? "none" : join(listed, ", "), names.size() > kMaxListed ? ", ..." : "");
+  const std::string message = fmt::format("no range is named '{}'", name);
+  return names.empty() ? message + "; the trace has no ranges" : with_suggestion(message, name, names, "ranges");
 }
 
 Index Phases::phase_named(const std::string& label) {

@@ -91,6 +91,18 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
                     make_option_desc(option));
 }
 
+std::string parse_error_text(const CLI::ParseError& error) {
+  constexpr std::string_view kMiddle = ": 1 required ";
+  constexpr std::string_view kEnd = " missing";
+  const std::string text = error.what();
+  const std::size_t middle = text.find(kMiddle);
+  if (middle == std::string::npos || !text.ends_with(kEnd)) return text;
+  const std::size_t begin = middle + kMiddle.size();
+  const std::string type = text.substr(begin, text.size() - kEnd.size() - begin);
+  return text.substr(0, middle) + ": no value; write " + text.substr(0, middle) + "=" +
+         readable(" " + type, false).substr(1);
+}
+
 void add_examples(CLI::App& command, const std::vector<HelpExample>& examples) {
   std::string text = "Examples:";
   for (const HelpExample& example : examples) text += "\n  " + example.command + "\n      " + example.what;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -45,8 +46,7 @@ void check_pivot(std::span<const Record> records, const Texts& wanted) {
   const Texts known = keys_of(ids_of(records));
   for (const std::string& key : wanted) {
     if (std::ranges::find(known, key) != known.end()) continue;
-    throw UsageError{fmt::format("--pivot: no case has the key '{}'{} (keys: {})", key, did_you_mean(key, known),
-                                 join(known, ", "))};
+    throw UsageError{with_suggestion(fmt::format("--pivot: no case has the key '{}'", key), key, known, "keys")};
   }
 }
 

@@ -25,6 +25,8 @@
 #include "results/journal.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
+#include "tbench/core/hints/unmatched_filter.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
 #include "tbench/results/json_text.hpp"
@@ -125,7 +127,9 @@ std::string read_text(const std::string& path) {
     content = read_whole_file(path);
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::is_a_directory) refuse_file(path, "is a folder", files_in(path));
-    refuse_file(path, fmt::format("cannot be read: {}", error.code().message()), kMakeResultFile);
+    const bool is_missing = error.code() == std::errc::no_such_file_or_directory;
+    refuse_file(path, is_missing ? "no such file" : fmt::format("cannot be read: {}", error.code().message()),
+                kMakeResultFile);
   }
   const bool is_text = !is_packed(content) && (!is_packed_name(path) || begins_as_json(after_byte_order_mark(content)));
   std::string text = is_text ? std::move(content) : unpacked(path, content);
@@ -178,6 +182,11 @@ std::vector<Record> select_records(std::span<const Record> records, const std::s
     if (passes(record.id.name())) selected.push_back(record);
   }
   if (selected.empty()) {
+    std::vector<std::string> names;
+    for (const Record& record : records) names.push_back(record.id.name());
+    if (const auto meant = meant_filter(filter, names)) {
+      throw UsageError{fmt::format("--filter: no case matches '{}'{}", filter, did_you_mean_text(meant))};
+    }
     const std::string example =
         records.empty() ? "the file has no cases" : "the first case is " + records.front().id.name();
     throw UsageError{fmt::format("--filter: no case of {} matches '{}'; {}", records.size(), filter, example)};

@@ -142,20 +142,18 @@ TEST(ExpandTest, ValuesGivenTwiceCountOnce) {
 }
 
 TEST(ExpandTest, RefusesUnknownFamilies) {
-  EXPECT_EQ(expand_error("Modl.ctx=8"), "--tb_axis: no family 'Modl'; did you mean 'Model'? (families: Model, Gemm)");
+  EXPECT_EQ(expand_error("Modl.ctx=8"), "--tb_axis: no family 'Modl'; did you mean 'Model'?");
   EXPECT_EQ(expand_error("Attention.ctx=8"), "--tb_axis: no family 'Attention' (families: Model, Gemm)");
 }
 
 TEST(ExpandTest, RefusesUnknownAxes) {
-  EXPECT_EQ(expand_error("Model.ctxt=8"),
-            "--tb_axis: family Model has no axis 'ctxt'; did you mean 'ctx'? (axes: size, ctx)");
+  EXPECT_EQ(expand_error("Model.ctxt=8"), "--tb_axis: family Model has no axis 'ctxt'; did you mean 'ctx'?");
   EXPECT_EQ(expand_error("Model.=8"), "--tb_axis: family Model has no axis '' (axes: size, ctx)");
   EXPECT_EQ(expand_error("Gemm.ctx=8"), "--tb_axis: family Gemm has no axis 'ctx' (axes: m)");
 }
 
 TEST(ExpandTest, RefusesUnknownValues) {
-  EXPECT_EQ(expand_error("Model.size=small,lage"),
-            "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'? (values: small, large)");
+  EXPECT_EQ(expand_error("Model.size=small,lage"), "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'?");
   EXPECT_EQ(expand_error("Model.size=gigantic"),
             "--tb_axis=Model.size: unknown value 'gigantic' (values: small, large)");
 }
@@ -182,7 +180,7 @@ TEST(ExpandTest, RefusesCombinationsThatMakeNoSense) {
 
 TEST(ExpandTest, ChecksOverridesEvenWhereTheSuiteHasNoSuchTable) {
   EXPECT_EQ(usage_error_of([] { return names_of(Suite::kFull, {"Model.size=lage"}); }),
-            "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'? (values: small, large)");
+            "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'?");
 }
 
 std::vector<FamilyGrid> grids() {

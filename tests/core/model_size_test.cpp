@@ -91,7 +91,7 @@ TEST(ParseModelSize, ReadsNameAndFourExtents) {
 }
 
 TEST(ParseModelSize, SaysWhatIsWrong) {
-  const std::string expected = "; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. mine:2048,8192,24,16";
+  const std::string expected = "; NAME:d_model,d_ff,layers,heads, e.g. mine:2048,8192,24,16";
   const std::map<std::string, std::string> wrong{
       {"", "no name before ':'"},
       {":2048,8192,24,16", "no name before ':'"},
@@ -129,12 +129,11 @@ TEST(ParseModelSize, SaysWhatIsMeantByAnotherForm) {
 }
 
 TEST(ParseModelSize, HasAnExampleWithTheNameThatWasGiven) {
-  const std::string expected = "only a name, without numbers; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. ";
+  const std::string expected = "only a name; NAME:d_model,d_ff,layers,heads, e.g. ";
   EXPECT_EQ(parse_error("7b"), "--tb_size=7b: " + expected + "7b:4096,11008,32,32");
   EXPECT_EQ(parse_error("70b"), "--tb_size=70b: " + expected + "70b:8192,28672,80,64");
   EXPECT_EQ(parse_error("7b:4096"),
-            "--tb_size=7b:4096: 1 numbers instead of 4; expected "
-            "NAME:d_model,d_ff,num_layers,num_heads, e.g. 7b:4096,11008,32,32");
+            "--tb_size=7b:4096: 1 numbers instead of 4; NAME:d_model,d_ff,layers,heads, e.g. 7b:4096,11008,32,32");
   EXPECT_EQ(parse_error("mine"), "--tb_size=mine: " + expected + "mine:2048,8192,24,16");
   for (const char* const example : {"7b:4096,11008,32,32", "13B:5120,13824,40,40", "70B:8192,28672,80,64"}) {
     EXPECT_NO_THROW(static_cast<void>(parse_model_size(example)));

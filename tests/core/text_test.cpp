@@ -12,39 +12,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(EditDistance, CountsInsertionsDeletionsAndSubstitutions) {
-  EXPECT_EQ(edit_distance("", ""), 0U);
-  EXPECT_EQ(edit_distance("abc", "abc"), 0U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(edit_distance("abc", ""), 3U);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);   // k->s, e->i, +g
-  EXPECT_EQ(edit_distance("saturday", "sunday"), 3U);  // -a, -t, r->n
-  EXPECT_EQ(edit_distance("ab", "ba"), 2U);            // a transposition counts as two
-}
-
-TEST(NearestName, IsTheNearestOfThoseNearEnough) {
-  const Names names{"Model", "Attention", "Gemm"};
-  EXPECT_EQ(nearest_name("Modle", names), "Model");  // two substitutions of five letters: 2 * 5 / 5 = 2
-  EXPECT_EQ(nearest_name("Modl", names), "Model");
-  EXPECT_EQ(nearest_name("Atention", names), "Attention");
-  EXPECT_EQ(nearest_name("Gem", names), "Gemm");
-  EXPECT_EQ(nearest_name("Softmax", names), std::nullopt);
-  EXPECT_EQ(nearest_name("Model", Names{}), std::nullopt);
-}
-
-TEST(NearestName, LimitIsAThirdOfTheLongerLength) {
-  EXPECT_EQ(nearest_name("abcdXX", Names{"abcdef"}), "abcdef");      // 2 of 6
-  EXPECT_EQ(nearest_name("abcXXX", Names{"abcdef"}), std::nullopt);  // 3 of 6
-  EXPECT_EQ(nearest_name("x", Names{"y"}), "y");                     // always at least 1
-  EXPECT_EQ(nearest_name("bf17", Names{"fp16", "bf16"}), "bf16");    // not the first, the nearest
-  EXPECT_EQ(nearest_name("cat", Names{"bat", "hat"}), "bat");        // the first of equals
-}
-
-TEST(DidYouMean, IsASentenceOrNothing) {
-  EXPECT_EQ(did_you_mean("bf17", Names{"fp32", "bf16"}), "; did you mean 'bf16'?");
-  EXPECT_EQ(did_you_mean("int8", Names{"fp32", "bf16"}), "");
-}
-
 TEST(Split, KeepsEmptyParts) {
   EXPECT_EQ(split("a,b,c", ','), (Names{"a", "b", "c"}));
   EXPECT_EQ(split("", ','), Names{""});

@@ -247,8 +247,7 @@ TEST_F(NsysExportFile, ThatIsNoneIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("is a device or a pipe"));
   path_ = folder_.file("step.nsys-rep");
   support::write_text(path_, "NVTS");
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("is a report of nsys, not an export of one. Run 'nsys export "),
-                               HasSubstr("step.nsys-rep && tbench nsys ")));
+  EXPECT_THAT(refusal(), HasSubstr("is a report. First run 'nsys export --type=sqlite " + path_ + "'."));
 }
 
 TEST_F(NsysExportFile, WithoutActivityOfAGpuIsRefused) {

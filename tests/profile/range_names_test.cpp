@@ -86,8 +86,7 @@ TEST(RenameRanges, ANameOfNoRangeIsRefused) {
     static_cast<void>(names_after(theirs(), {"train/fwt=FORWARD"}));
     ADD_FAILURE();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("--map: no range is named 'train/fwt'; did you mean 'train/fwd'?"),
-                                    HasSubstr("ranges: block 3, h.3.attn, loss = mse, train/fwd")));
+    EXPECT_STREQ(error.what(), "--map: no range is named 'train/fwt'; did you mean 'train/fwd'?");
   }
 }
 

@@ -198,7 +198,7 @@ TEST(RecordRules, NestingIsRefusedBeforeItIsParsed) {
   support::write_text(path, R"({"context": )" + deep + R"(, "benchmarks": []})");
   EXPECT_THAT([&] { static_cast<void>(read_result_file(path)); },
               testing::ThrowsMessage<UsageError>(AllOf(HasSubstr("/a.json': nested more than 64 levels deep"),
-                                                       HasSubstr("; give a file that transformer_bench wrote"))));
+                                                       HasSubstr("; give a file that --benchmark_out=FILE wrote"))));
 }
 
 // Returns the seconds of processor time that `act` takes.

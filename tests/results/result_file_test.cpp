@@ -68,7 +68,7 @@ TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
     EXPECT_THAT(error_of(path), AllOf(HasSubstr(path), HasSubstr(expected.problem), HasSubstr(expected.remedy)))
         << expected.what;
   }
-  EXPECT_THAT(error_of(folder.file("none.json")), AllOf(HasSubstr("none.json"), HasSubstr("No such file")));
+  EXPECT_THAT(error_of(folder.file("none.json")), AllOf(HasSubstr("none.json"), HasSubstr("no such file")));
   EXPECT_THAT(error_of(folder.path()), HasSubstr("is a folder; give the files in it: "));
 }
 

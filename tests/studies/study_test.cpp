@@ -104,7 +104,7 @@ TEST(Study, AnUnknownNameGetsTheNearest) {
     static_cast<void>(find_study("end-to-end", "--study"));
     FAIL() << "found a study that there is not";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--study=end-to-end: no such study; did you mean 'end_to_end'? (studies: "));
+    EXPECT_THAT(error.what(), HasSubstr("--study=end-to-end: no such study; did you mean 'end_to_end'?"));
   }
 }
 

@@ -210,7 +210,7 @@ TEST_F(TbenchDiff, WrongCommandLines) {
   expect_usage_error({a, b, "--filter=("}, HasSubstr("is not an extended regular expression"));
   expect_usage_error({a, b, "--filter=none"}, HasSubstr("no case of 1 matches 'none'"));
   expect_usage_error({a, a, "--markdwon"}, HasSubstr("did you mean '--markdown'?"));
-  expect_usage_error({a, folder_.file("none.json")}, AllOf(HasSubstr("none.json"), HasSubstr("No such file")));
+  expect_usage_error({a, folder_.file("none.json")}, AllOf(HasSubstr("none.json"), HasSubstr("no such file")));
   expect_usage_error({a, b, "--junit=" + folder_.file("no/such/folder.xml")}, HasSubstr("no/such"));
 }
 

@@ -73,7 +73,7 @@ TEST_F(FileKinds, TracesAndResultsHaveCommandsOfTheirOwn) {
   expect_answer("profile run.json", "PATH: 'run.json' is results; did you mean 'tbench report run.json'?");
   expect_answer("profile step.sqlite", "PATH: 'step.sqlite' is a database; did you mean 'tbench nsys step.sqlite'?");
   expect_answer("report step.nsys-rep",
-                "FILE: 'step.nsys-rep' is a report of Nsight Systems; did you mean 'tbench nsys step.nsys-rep'?");
+                "FILE: 'step.nsys-rep' is a report of nsys; did you mean 'tbench nsys step.nsys-rep'?");
   expect_answer("gate step.sqlite", "RUN: 'step.sqlite' is a database; did you mean 'tbench nsys step.sqlite'?");
 }
 

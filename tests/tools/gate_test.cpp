@@ -335,7 +335,7 @@ TEST_F(TbenchGate, WrongCommandLines) {
   expect_usage_error(gate({}), HasSubstr("RUN"));
   expect_usage_error(gate(files, {"--tau", "0"}), HasSubstr("--tau: 0"));
   expect_usage_error(gate(files, {"--wait", "-1"}), HasSubstr("--wait: -1"));
-  expect_usage_error(gate(files, {"--most", "0"}), HasSubstr("--most: 0"));
+  expect_usage_error(gate(files, {"--most", "0"}), HasSubstr("--most: '0' is not a whole number"));
   expect_usage_error(gate(files, {"--markdown", "--json"}), HasSubstr("exclude each other"));
   expect_usage_error(gate(files, {"--null-a", files[0]}), HasSubstr("belong together"));
   expect_usage_error(gate(files, {"--good", "x"}), HasSubstr("need --new"));
@@ -345,7 +345,8 @@ TEST_F(TbenchGate, WrongCommandLines) {
   expect_usage_error(gate({files[0], files[0]}), HasSubstr("the same results"));
   EXPECT_FALSE(std::filesystem::exists(db_)) << "nothing was changed";
   expect_usage_error(tbench({"history", "--db", db_, "x"}), HasSubstr("no such file"));
-  expect_usage_error(tbench({"history", "--db", db_, "--nights", "0"}), HasSubstr("--nights: 0"));
+  expect_usage_error(tbench({"history", "--db", db_, "--nights", "0"}),
+                     HasSubstr("--nights: '0' is not a whole number"));
   expect_usage_error(tbench({"history", "--db", db_, "--json", "-o", "x.html"}), HasSubstr("exclude each other"));
 }
 

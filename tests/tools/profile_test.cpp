@@ -96,7 +96,7 @@ TEST_F(TbenchProfile, WrongCommandLines) {
   expect_refused({"profile"}, HasSubstr("PATH"));
   std::filesystem::create_directories(folder_.file("none/of/them"));
   expect_refused({"profile", folder_.file("none")}, HasSubstr("is a folder without trace.json.gz"));
-  expect_refused({"profile", folder_.file("nowhere")}, HasSubstr("nowhere': cannot be read"));
+  expect_refused({"profile", folder_.file("nowhere")}, HasSubstr("nowhere': no such file or folder"));
   expect_refused({"profile", export_}, HasSubstr("is a database; did you mean 'tbench nsys "));
   expect_refused({"profile", profile_, "--csv", "--json"}, HasSubstr("exclude each other"));
   expect_refused({"profile", profile_, "--table=phase"}, HasSubstr("did you mean 'phases'?"));

@@ -61,14 +61,12 @@ TEST(Tbench, AFullDiskIsSeenHoweverShortTheOutput) {
 
 TEST(Tbench, WrongCommandLines) {
   expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
-  expect_usage_error(
-      {"zzz"},
-      AllOf(HasSubstr("unknown command 'zzz'"),
-            HasSubstr("commands: classify, diff, durations, fleet, gate, history, merge, nsys, profile, report")));
+  expect_usage_error({"zzz"},
+                     AllOf(HasSubstr("unknown command 'zzz'"), HasSubstr("'tbench --help' lists the commands")));
   expect_usage_error({"report"}, HasSubstr("FILE"));
   expect_usage_error({"report", kGolden, "--repeat", "--study=precision"}, HasSubstr("--study and --repeat exclude"));
   expect_usage_error({"report", kGolden, "--over=impl:flash"}, HasSubstr("--of and --over belong together"));
-  expect_usage_error({"report", kGolden, "--check=README.md"}, HasSubstr("take the commands from the document"));
+  expect_usage_error({"report", kGolden, "--check=README.md"}, HasSubstr("take commands from the page"));
   expect_usage_error({"report", kGolden, "--markdwon"},
                      AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));
   expect_usage_error({"report", kGolden, "--pivto=ctx"},
@@ -84,7 +82,7 @@ TEST(Tbench, WrongCommandLines) {
 
 TEST(Tbench, UnreadableInput) {
   const support::TemporaryFolder folder;
-  expect_usage_error({"report", folder.file("a.json")}, AllOf(HasSubstr("a.json"), HasSubstr("No such file")));
+  expect_usage_error({"report", folder.file("a.json")}, AllOf(HasSubstr("a.json"), HasSubstr("no such file")));
   support::write_text(folder.file("a.json"), "{\"context\": ");
   expect_usage_error({"report", folder.file("a.json")}, HasSubstr("cut off"));
 }
@@ -229,7 +227,8 @@ TEST(TbenchReport, TablesThatCompareHaveEveryFormat) {
   expect_usage_error(
       {"report", models, "--of=impl:sdpa_cudnn", "--over=impl:flash", "--pivot=seq_len", "--rows=heads", "--csv"},
       HasSubstr("leave out --pivot and --rows"));
-  expect_usage_error({"report", "--limits", kGolden, "--csv"}, HasSubstr("--csv and --latex are for the table of"));
+  expect_usage_error({"report", "--limits", kGolden, "--csv"},
+                     HasSubstr("--csv and --latex are for studies and comparisons"));
   expect_usage_error({"report", "--host-times", models, "--csv", "--json"}, HasSubstr("exclude each other"));
 }
 
@@ -364,7 +363,7 @@ TEST(TbenchStudy, WrongCommandLines) {
     return flags;
   };
   expect_usage_error({"report", "--study=scalin", kGolden}, HasSubstr("did you mean 'scaling'?"));
-  expect_usage_error({"report", "--csv", kGolden}, HasSubstr("add --study=NAME (studies: end_to_end, "));
+  expect_usage_error({"report", "--csv", kGolden}, HasSubstr("add --study=NAME"));
   expect_usage_error({"report", "--axis=Model.ctx=1", kGolden}, HasSubstr("add --study=NAME"));
   expect_usage_error(with({"--csv", "--latex"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--csv", "--json"}), HasSubstr("exclude each other"));

@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -15,14 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include "help/examples.hpp"
 #include "help/file_kinds.hpp"
 #include "help/hints.hpp"
+#include "help/numbers.hpp"
+#include "help/outputs.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/core/text.hpp"
+#include "tbench/core/hints/quantities.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/results/durable_file.hpp"
-#include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/write_error.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -42,6 +45,62 @@ std::vector<std::string> command_names(const CLI::App& app) {
     names.push_back(command->get_name());
   }
   return names;
+}
+
+/// Explains a flag of a command that stands before the command.
+std::string explain_early_flag(std::span<const std::string> words, const CLI::App& command) {
+  const CLI::Option* const option = command.get_option_no_throw(typed_flag(words).name);
+  const TypedFlag typed = typed_flag(words);
+  const bool has_value = typed.is_separate && option->get_items_expected_min() > 0 && typed.value != command.get_name();
+  const std::string given = has_value ? fmt::format("{} {}", words[0], words[1]) : words[0];
+  return fmt::format("'{}' stands before the command; did you mean 'tbench {} {}'?", words[0], command.get_name(),
+                     given);
+}
+
+/// Explains an argument that the command has no place for.
+std::string explain_extra(const std::string& text, std::span<const std::string> words, const CLI::App& command,
+                          const std::function<std::string(const std::string&)>& with_help) {
+  const std::string& name = command.get_name();
+  if (text == "help") return fmt::format("unexpected argument 'help'; did you mean 'tbench {} --help'?", name);
+  if (std::ranges::find(words, "--") != words.end()) {
+    return with_help(fmt::format("unexpected argument '{}'; leave out '--'", text));
+  }
+  std::string hint;
+  if (name == "history") {
+    const std::string first =
+        command.get_option("REGEX")->results().empty() ? "" : command.get_option("REGEX")->as<std::string>();
+    hint = did_you_mean_text(fmt::format("{}|{}", first, text));
+  }
+  std::error_code missing;
+  if (name == "classify") {
+    const bool is_file = std::filesystem::exists(text, missing);
+    hint = did_you_mean_text(is_file ? "tbench classify < " + text : "echo NAME | tbench classify");
+  }
+  return with_help(fmt::format("unexpected argument '{}'{}", text, hint));
+}
+
+/// Explains a word in the place of the command.
+/// @param words  the word and those after it
+std::string explain_word(std::span<const std::string> words, const std::vector<std::string>& commands) {
+  const std::string& text = words.front();
+  std::error_code missing;
+  if (const auto meant = command_of_files(words)) {
+    const bool is_folder = std::filesystem::is_directory(text, missing);
+    return fmt::format("'{}' is a {}, not a command; did you mean '{}'?", text, is_folder ? "folder" : "file", *meant);
+  }
+  const std::size_t space = text.find(' ');
+  if (space != std::string::npos && std::ranges::find(commands, text.substr(0, space)) != commands.end()) {
+    return fmt::format("'{}' is one word; leave out the quotation marks around it", text);
+  }
+  if (std::filesystem::exists(text, missing)) {
+    return fmt::format("'{}' is a file, not a command, and no command reads it; see 'tbench --help'", text);
+  }
+  if (!ending_of(text).empty()) {
+    return fmt::format("'{}': no such file, and no command; see 'tbench --help'", text);
+  }
+  const std::string hint = command_hint(text, commands);
+  return hint.empty() ? fmt::format("unknown command '{}'; 'tbench --help' lists the commands", text)
+                      : fmt::format("unknown command '{}'{}", text, hint);
 }
 
 /// Returns the first bytes of a file, unpacked if the file is packed; empty if it cannot be read.
@@ -93,7 +152,7 @@ void add_tau_option(CLI::App& command, std::optional<double>& percent) {
                   "Smallest change that matters, in percent [default: 2 for model steps, else 3, or 5 below 100 us]")
       ->type_name("PERCENT")
       ->check(number_of(
-          "a percentage", [](double value) { return value > 0 && value < 100; },
+          "a percentage", &percent_in, [](double value) { return value > 0 && value < 100; },
           "is no threshold; give percent, above 0 and below 100"));
 }
 
@@ -102,35 +161,34 @@ void add_wait_option(CLI::App& command, double& seconds) {
       ->type_name("S")
       ->capture_default_str()
       ->check(number_of(
-          "a number of seconds", [](double value) { return value >= 0 && value <= 3600; },
+          "a number of seconds", &seconds_in, [](double value) { return value >= 0 && value <= 3600; },
           "is no time; give seconds, from 0 to 3600"));
 }
 
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+std::string explain(const CLI::App& app, const CLI::ParseError& error, std::span<const std::string> words) {
   const CLI::App& command = chosen(app);
   const std::string name = &command == &app ? "tbench" : "tbench " + command.get_name();
-  // A hint ends with a question mark.
   const auto with_help = [&](const std::string& text) {
-    return fmt::format("{} '{} --help'", text.ends_with('?') ? text + " See" : text + "; see", name);
+    const bool has_hint = text.ends_with('?');
+    return has_hint ? text : fmt::format("{}; see '{} --help'", text, name);
   };
   const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return with_help(explain_number(error).value_or(error.what()));
+  if (unknown.empty()) {
+    const std::string text = explain_value(error);
+    if (!text.ends_with(" is required") || &command == &app) return with_help(text);
+    return fmt::format("{}, e.g. '{}'", text, example_of(command.get_name()));
+  }
   const std::string& text = unknown.front();
-  if (text.starts_with("-")) {
-    const std::string flag = text.substr(0, text.find('='));
-    if (&command != &app && command.get_option_no_throw(flag) != nullptr) {
-      return fmt::format("'{}' stands before the command; did you mean '{} {}'?", text, name, text);
-    }
-    return with_help(fmt::format("unknown flag '{}'{}", flag, flag_hint(unknown, command)));
+  if (text.starts_with("-") && text != "-" && text != "--") {
+    const std::string flag = typed_flag(unknown).name;
+    const auto place = std::ranges::find(words, text);
+    const std::span<const std::string> rest =
+        place == words.end() ? std::span<const std::string>{unknown} : words.subspan(place - words.begin());
+    if (&command != &app && command.get_option_no_throw(flag) != nullptr) return explain_early_flag(rest, command);
+    return with_help(fmt::format("unknown flag '{}'{}", flag, flag_hint(rest, command, app)));
   }
-  if (&command != &app) return with_help(fmt::format("unexpected argument '{}'", text));
-  if (const auto meant = command_of_files(unknown)) {
-    return fmt::format("'{}' is a file, not a command; did you mean '{}'?", text, *meant);
-  }
-  const std::vector<std::string> commands = command_names(app);
-  const std::string hint = command_hint(text, commands);
-  return with_help(
-      fmt::format("unknown command '{}'{}", text, hint.empty() ? "; commands: " + join(commands, ", ") : hint));
+  if (&command != &app) return explain_extra(text, words, command, with_help);
+  return explain_word(unknown, command_names(app));
 }
 
 std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status) {
@@ -144,31 +202,6 @@ std::string error_document(const CLI::App& app, results::Conclusion conclusion, 
   results::Json status;
   status["exit_status"] = exit_status;
   return results::pretty(results::concluded("error", conclusion, std::move(status)));
-}
-
-void check_no_input(const std::string& flag, const std::string& path, std::span<const std::string> inputs) {
-  if (path.empty()) return;
-  for (const std::string& input : inputs) {
-    std::error_code missing;
-    if (!std::filesystem::equivalent(input, path, missing)) continue;
-    throw UsageError{fmt::format("{}: '{}' is one of the inputs. Give another name.", flag, path)};
-  }
-  results::refuse_locked(path, flag);
-}
-
-void check_output(const std::string& flag, const std::string& path, std::span<const std::string> inputs) {
-  check_no_input(flag, path, inputs);
-  const std::string_view lost = measurements_in(path);
-  if (lost.empty()) return;
-  throw UsageError{fmt::format("{}: '{}' holds {}, which would be lost. Give another name.", flag, path, lost)};
-}
-
-void write_output(const std::string& flag, const std::string& path, const std::string& content) {
-  try {
-    results::write_atomically(path, content);
-  } catch (const results::WriteError& error) {
-    throw UsageError{fmt::format("{}: {}", flag, error.what())};
-  }
 }
 
 }  // namespace tbench::tool

@@ -38,7 +38,9 @@ void add_wait_option(CLI::App& command, double& seconds);
 
 /// Explains for a person what is wrong with the arguments: names the unknown flag or command, and the nearest known
 /// one.
-[[nodiscard]] std::string explain(const CLI::App& app, const CLI::ParseError& error);
+/// @param words  the command line without the program's name
+[[nodiscard]] std::string explain(const CLI::App& app, const CLI::ParseError& error,
+                                  std::span<const std::string> words);
 
 /// Returns a document of the kind `error` with the conclusion and `exit_status`. If the conclusion has no command, the
 /// command is `--help`. Returns an empty text unless the subcommand was to print JSON and no other format.
@@ -50,20 +52,5 @@ void add_wait_option(CLI::App& command, double& seconds);
 
 /// Returns whether a file is an SQLite database, such as a history.
 [[nodiscard]] bool is_database(const std::string& path);
-
-/// Checks that an output replaces no input.
-/// @param flag    flag that names the output
-/// @param path    path of the output; empty if there is none
-/// @param inputs  files from which the output is made
-/// @throws        UsageError  if it would replace an input, or if a process is writing results to this path
-void check_no_input(const std::string& flag, const std::string& path, std::span<const std::string> inputs);
-
-/// Checks the same as check_no_input, and that the output replaces no other results, journal or database. With `-o
-/// a.json b.json`, the user probably meant a.json as an input.
-void check_output(const std::string& flag, const std::string& path, std::span<const std::string> inputs);
-
-/// Writes the output of `flag`, as a whole or not at all.
-/// @throws  UsageError  if it cannot be written
-void write_output(const std::string& flag, const std::string& path, const std::string& content);
 
 }  // namespace tbench::tool

@@ -18,7 +18,7 @@
 
 #include "command_line.hpp"
 #include "diff.hpp"
-#include "help/hints.hpp"
+#include "help/outputs.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/compare/sides.hpp"
@@ -40,8 +40,8 @@ void complete(DiffArguments& arguments) {
     std::vector<std::string> example = arguments.base;
     if (example.size() == 1) example.emplace_back("NEW");
     example.insert(example.begin() + static_cast<std::ptrdiff_t>(example.size() / 2), "--to");
-    throw UsageError{fmt::format("{} file{} and no --to: put it before the files of the new build, e.g. {}",
-                                 arguments.base.size(), arguments.base.size() == 1 ? "" : "s", join(example, " "))};
+    throw UsageError{fmt::format("{} file{} and no --to: put it before the new ones, e.g. {}", arguments.base.size(),
+                                 arguments.base.size() == 1 ? "" : "s", join(example, " "))};
   }
   arguments.next.push_back(std::move(arguments.base.back()));
   arguments.base.pop_back();
@@ -53,8 +53,7 @@ compare::CaseOrder order_of(const std::string& sort) {
   static constexpr std::array kOrders{compare::CaseOrder::kName, compare::CaseOrder::kChange, compare::CaseOrder::kP};
   const auto found = std::ranges::find(kNames, sort);
   if (found != kNames.end()) return kOrders.at(static_cast<std::size_t>(found - kNames.begin()));
-  throw UsageError{fmt::format("--sort: unknown value '{}'{} (values: {})", sort, did_you_mean_value(sort, kNames),
-                               join(kNames, ", "))};
+  throw UsageError{with_suggestion(fmt::format("--sort: unknown value '{}'", sort), sort, kNames, "values")};
 }
 
 void check(const DiffArguments& arguments) {
@@ -136,8 +135,7 @@ void check_report(const DiffArguments& arguments) {
   std::vector<std::string> inputs = arguments.base;
   inputs.insert(inputs.end(), arguments.next.begin(), arguments.next.end());
   inputs.insert(inputs.end(), {arguments.db, arguments.spreads});
-  check_output("--junit", arguments.junit, inputs);
-  check_ending("--junit", arguments.junit, {".xml"}, "");
+  check_output({.flag = "--junit", .path = arguments.junit, .endings = {".xml"}}, inputs);
 }
 
 int run(DiffArguments arguments) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/outputs.hpp"
 #include "tbench/compare/durations.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -39,8 +39,7 @@ std::set<std::string> names_in(const std::string& path) {
 void run(const Arguments& arguments) {
   std::vector<std::string> inputs = arguments.files;
   inputs.push_back(arguments.cases);
-  check_output("-o", arguments.out, inputs);
-  check_ending("-o", arguments.out, {".csv"}, "");
+  check_output({.flag = "-o", .path = arguments.out, .endings = {".csv"}}, inputs);
   const std::set<std::string> only = names_in(arguments.cases);
   compare::DurationCollector collector;
   for (const std::string& path : arguments.files) collector.add({path, results::read_result_file(path)});

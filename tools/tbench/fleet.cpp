@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/numbers.hpp"
 #include "tbench/compare/fleet.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/quantities.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
@@ -32,10 +34,6 @@ struct FleetArguments {
 };
 
 compare::FleetOptions options_of(const FleetArguments& arguments) {
-  if (!(arguments.false_alarms > 0 && arguments.false_alarms < FleetArguments::kPercent)) {
-    throw UsageError{
-        fmt::format("--false-alarms: {} is no rate; give percent, above 0 and below 100", arguments.false_alarms)};
-  }
   if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
   if (arguments.alone && !arguments.known.empty()) throw UsageError{"--known and --alone exclude each other; give one"};
   compare::FleetOptions options{.false_alarms = arguments.false_alarms / FleetArguments::kPercent, .known = {}};
@@ -82,6 +80,9 @@ void add_fleet(CLI::App& app, int& exit_status) {
       ->add_option("--false-alarms", arguments->false_alarms,
                    "Share of healthy fleets in which a GPU may be called slow by mistake")
       ->type_name("PERCENT")
+      ->check(number_of(
+          "a percentage", &percent_in, [](double value) { return value > 0 && value < FleetArguments::kPercent; },
+          "is no rate; give percent, above 0 and below 100"))
       ->capture_default_str();
   command->add_flag("--markdown", arguments->markdown, "For a Markdown file");
   command->add_flag("--json", arguments->json, "For programs, in full, and for --known");

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/numbers.hpp"
+#include "help/outputs.hpp"
 #include "nights/confirmation.hpp"
 #include "nights/facts.hpp"
 #include "tbench/compare/comparison.hpp"
@@ -76,9 +77,6 @@ void check(const GateArguments& arguments) {
   }
   if (arguments.partial && arguments.changes.any()) {
     throw UsageError{"--partial keeps nothing, also no change of --retire and --renamed; give one or the other"};
-  }
-  if (arguments.max_suspects < 1) {
-    throw UsageError{fmt::format("--most: {} cases; give 1 or more", arguments.max_suspects)};
   }
 }
 
@@ -223,8 +221,7 @@ void check_outputs(const GateArguments& arguments) {
                                  arguments.confirm_folder)};
   }
   inputs.push_back(arguments.db);
-  check_output("--junit", arguments.junit, inputs);
-  check_ending("--junit", arguments.junit, {".xml"}, "");
+  check_output({.flag = "--junit", .path = arguments.junit, .endings = {".xml"}}, inputs);
 }
 
 /// Checks that no history is given as results of a run.
@@ -232,9 +229,11 @@ void check_outputs(const GateArguments& arguments) {
 void check_files(const GateArguments& arguments) {
   for (const std::string& path : arguments.files) {
     if (!is_database(path)) continue;
-    const std::string results = measurements_in(arguments.db) == "results" ? arguments.db : "RUN";
-    throw UsageError{fmt::format("'{}' is a history, not the results of a run; did you mean 'tbench gate {} --db={}'?",
-                                 path, results, path)};
+    std::vector<std::string> others = arguments.files;
+    std::erase(others, path);
+    if (measurements_in(arguments.db) == "results") others.push_back(arguments.db);
+    throw UsageError{fmt::format("'{}' is a history; did you mean 'tbench gate {} --db={}'?", path,
+                                 others.empty() ? "RUN" : join(others, " "), path)};
   }
 }
 
@@ -275,6 +274,7 @@ void add_confirmation_options(CLI::App& command, GateArguments& arguments) {
   command
       .add_option("--most", arguments.max_suspects, "Run at most this many cases again, the largest slowdowns first")
       ->type_name("N")
+      ->check(count_of(1))
       ->capture_default_str()
       ->group(group);
   command.add_option("--null-a", arguments.null_a, "Null control: results of the measured build under one label")

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/numbers.hpp"
+#include "help/outputs.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/history/series.hpp"
@@ -85,10 +86,9 @@ void show(const HistoryArguments& arguments) {
 }
 
 int run_history(const HistoryArguments& arguments) {
-  if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
   if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
-  check_output("-o", arguments.html, std::span{&arguments.db, 1});
-  check_ending("-o", arguments.html, {".html", ".htm"}, "use --json and redirect the output");
+  check_output({.flag = "-o", .path = arguments.html, .endings = {".html", ".htm"}, .formats = {"--json"}},
+               std::span{&arguments.db, 1});
   const bool is_whole = arguments.import.empty() || import_folder(arguments);
   if (!arguments.backup.empty()) {
     history::History::back_up(arguments.db, arguments.backup, Seconds{arguments.wait});
@@ -119,6 +119,7 @@ void add_history(CLI::App& app, int& exit_status) {
       ->type_name("FILE");
   command->add_option("--nights", arguments->nights, "Show only the newest N runs")
       ->type_name("N")
+      ->check(count_of(1))
       ->capture_default_str();
   add_wait_option(*command, arguments->wait);
   command->add_flag("--json", arguments->json, "For programs, in full");

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command_line.hpp"
 #include "help/examples.hpp"
@@ -60,7 +61,8 @@ int run(int argc, char** argv) {
   tbench::tool::add_report(app, exit_status);
   tbench::tool::add_spreads(app);
   tbench::tool::add_examples(app);
-  tbench::tool::refuse_other_kinds(app);
+  const std::vector<std::string> words{argv + 1, argv + argc};
+  tbench::tool::refuse_other_kinds(app, words);
   if (argc == 1) {
     say(app.help());
     return tbench::kExitUsage;
@@ -70,7 +72,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    const std::string problem = tbench::tool::explain(app, error);
+    const std::string problem = tbench::tool::explain(app, error, words);
     return fail(problem, {.outcome = "ERROR", .why = {problem}}, tbench::kExitUsage);
   } catch (const tbench::compare::NotComparable& error) {
     const std::string problem = tbench::render::one_line(error.what());

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/outputs.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/merge.hpp"
 #include "tbench/core/error.hpp"
@@ -39,8 +39,7 @@ struct MergeArguments {
 
 void check_out(const MergeArguments& arguments) {
   results::ResultWriter::check_writable(arguments.out);
-  check_no_input("-o", arguments.out, arguments.files);
-  check_ending("-o", arguments.out, {".json", ".gz"}, "");
+  check_no_input({.flag = "-o", .path = arguments.out, .endings = {".json", ".gz"}}, arguments.files);
   if (!results::has_journal(arguments.out)) return;
   throw UsageError{
       fmt::format("-o: '{0}.journal' belongs to a run that was cut short: resume it with --tb_resume, or "

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/outputs.hpp"
 #include "profile_arguments.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -78,6 +79,7 @@ std::string page_of(const NsysArguments& arguments, const std::vector<profile::R
 }
 
 void check_files(const NsysArguments& arguments) {
+  check_folder_name({.flag = "-o", .path = arguments.folder, .formats = {"--markdown", "--csv", "--latex", "--json"}});
   const std::vector<std::string>& files = arguments.files;
   if (arguments.show.json && files.size() > 1) {
     const std::vector<std::string> words{"tbench", "nsys", "--json", files.front()};

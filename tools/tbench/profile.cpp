@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/outputs.hpp"
 #include "profile_arguments.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -67,8 +67,11 @@ std::optional<profile::MemoryTimeline> memory_beside(const std::string& path) {
 void write_html(const std::string& path, const ProfileCommandArguments& arguments) {
   const std::vector<std::string> inputs{path, path + "/" + profile::kTraceFileName,
                                         path + "/" + profile::kMemoryCsvName};
-  check_output("-o", arguments.html, inputs);
-  check_ending("-o", arguments.html, {".html", ".htm"}, "use --markdown, --csv or --json and redirect the output");
+  check_output({.flag = "-o",
+                .path = arguments.html,
+                .endings = {".html", ".htm"},
+                .formats = {"--markdown", "--csv", "--latex", "--json"}},
+               inputs);
   const profile::TraceFile file = profile::read_trace_file(path);
   const profile::Profile profile = analyse(arguments.show, file.trace);
   const profile::TableOptions options{.steps = arguments.show.steps.value_or(file.facts.steps),

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "help/numbers.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/flame_graph.hpp"
@@ -58,7 +59,7 @@ html::MemoryPlot plot_of(const profile::MemoryTimeline& timeline) {
 
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
   command.add_option("--steps", arguments.steps, "Number of captured steps: counts and totals become those of one")
-      ->check(CLI::Range(std::int64_t{1}, kMaxSteps))
+      ->check(count_of(1, kMaxSteps))
       ->type_name("N");
   command
       .add_option("--phase", arguments.profile.phases,
@@ -66,7 +67,10 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
                   "outermost ranges]")
       ->allow_extra_args(false)
       ->type_name("RANGE");
-  command.add_option("--top", arguments.top, "Kernels to list per phase")->capture_default_str()->type_name("N");
+  command.add_option("--top", arguments.top, "Kernels to list per phase")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(count_of(1));
   command.add_flag("--full-names", arguments.has_full_names,
                    "Show kernels with their template arguments and parameters");
   command

@@ -15,6 +15,7 @@
 
 #include "command_line.hpp"
 #include "diff.hpp"
+#include "help/outputs.hpp"
 #include "report.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -76,7 +77,7 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
-    throw UsageError{explain(app, error)};
+    throw UsageError{explain(app, error, section.command)};
   }
   if (diff->parsed()) return comparison_markdown(std::move(sides), folder);
   arguments.options.markdown = true;
@@ -162,8 +163,7 @@ void run_report(ReportArguments arguments, int& exit_status) {
   const bool is_of_documents = !arguments.check.empty() || (!arguments.update.empty() && arguments.section.empty());
   if (is_of_documents) {
     if (!arguments.files.empty() || !table_kinds(arguments).empty() || !arguments.section.empty()) {
-      throw UsageError{
-          "--check, and --update=FILE.md without --section=NAME, take the commands from the document; give no others"};
+      throw UsageError{"--check, and --update without --section, take commands from the page; leave out the others"};
     }
     for (const std::string& path : arguments.check) {
       if (!check_document(path)) exit_status = kExitDiffers;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "command_line.hpp"
-#include "help/hints.hpp"
+#include "help/outputs.hpp"
 #include "report/side_by_side.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
@@ -40,8 +40,8 @@ render::ReportOptions options_of(const ReportArguments& arguments) {
   const std::optional<render::Metric> metric = render::parse_metric(arguments.show);
   if (!metric) {
     const auto names = render::metric_names();
-    throw UsageError{fmt::format("--show: unknown value '{}'{} (values: {})", arguments.show,
-                                 did_you_mean_value(arguments.show, names), join(names, ", "))};
+    throw UsageError{
+        with_suggestion(fmt::format("--show: unknown value '{}'", arguments.show), arguments.show, names, "values")};
   }
   options.show = *metric;
   options.max_width = render::terminal_width(STDOUT_FILENO);
@@ -127,9 +127,7 @@ std::string experiments_of(const ReportArguments& arguments, const ResultFiles& 
 /// Refuses formats that the table of a file, --limits and --experiments do not have.
 void check_plain_formats(const ReportArguments& arguments, const std::vector<std::string>& kinds) {
   if (arguments.csv || arguments.latex) {
-    throw UsageError{fmt::format(
-        "--csv and --latex are for the table of a study and for those that compare; add --study=NAME (studies: {})",
-        join(studies::study_names(), ", "))};
+    throw UsageError{"--csv and --latex are for studies and comparisons; add --study=NAME, or use --json"};
   }
   if (arguments.json && arguments.experiments)
     throw UsageError{"--json: not of --experiments, which is a table itself"};
@@ -157,8 +155,7 @@ void check_kind(const ReportArguments& arguments) {
     throw UsageError{"--csv: a cell of --over with --pivot has a name and a number; leave out --pivot and --rows"};
   }
   if (arguments.study.empty() && !arguments.axes.empty()) {
-    throw UsageError{fmt::format("--axis is for the table of a study; add --study=NAME (studies: {})",
-                                 join(studies::study_names(), ", "))};
+    throw UsageError{"--axis is for the table of a study; add --study=NAME, one of those in 'tbench report --help'"};
   }
   if ((arguments.self_comparison || arguments.manifest) && !arguments.options.filter.empty()) {
     throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
@@ -233,9 +230,9 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
     return side_by_side_text(comparison_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
   }
   if (arguments.files.size() > 1) {
-    throw UsageError{fmt::format(
-        "{} files: only a page or a study shows several; add -o FILE.html or --study=NAME, or give one file",
-        arguments.files.size())};
+    throw UsageError{
+        fmt::format("{} files: a page or a study shows several; add -o FILE.html or --study=NAME, or give one",
+                    arguments.files.size())};
   }
   const std::string& path = arguments.files.front();
   if (arguments.json) return render::report_json(files.at(path), arguments.options, files.path_of(path));
@@ -249,8 +246,10 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.options.markdown || (!arguments.pivot.empty() && arguments.over.empty())) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
-  check_output("-o", arguments.html, arguments.files);
-  check_ending("-o", arguments.html, {".html", ".htm"}, "use --markdown, --csv or --json and redirect the output");
+  std::vector<std::string> formats{"--markdown", "--json"};
+  if (has_kind) formats.insert(formats.end(), {"--csv", "--latex"});
+  check_output({.flag = "-o", .path = arguments.html, .endings = {".html", ".htm"}, .formats = formats},
+               arguments.files);
   if (is_study_report(arguments)) {
     return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
   }

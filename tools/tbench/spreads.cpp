@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/outputs.hpp"
 #include "tbench/compare/known_spreads.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/compare/spread_collector.hpp"
@@ -100,7 +101,7 @@ void check(const Arguments& arguments) {
 void run(const Arguments& arguments) {
   check(arguments);
   const std::string& path = arguments.add.empty() ? arguments.out : arguments.add;
-  check_output(arguments.add.empty() ? "-o" : "--add", path, arguments.results);
+  check_output({.flag = arguments.add.empty() ? "-o" : "--add", .path = path, .endings = {".json"}}, arguments.results);
   compare::SpreadCollector collector{samples_of(arguments.add)};
   collect(collector, arguments);
   compare::KnownSpreads known = collector.spreads();

@@ -1,4 +1,4 @@
-// Small text helpers: the nearest known name for an error message, splitting, strict numbers and timestamps.
+// Small text helpers: splitting, strict numbers and timestamps.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,6 @@
 #include <vector>
 
 namespace tbench {
-
-/// Returns the Levenshtein distance: insertions, deletions and substitutions cost 1 each.
-[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
-
-/// Returns the candidate nearest to `text` if `text` is likely a mistyped form of it: if their distance is at most two
-/// fifths of the longer length, or 1 if that is more. Otherwise returns nullopt.
-[[nodiscard]] std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> candidates);
-
-/// Returns `; did you mean 'X'?`, or an empty string if no candidate is near enough.
-[[nodiscard]] std::string did_you_mean(std::string_view text, std::span<const std::string> candidates);
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);

@@ -23,6 +23,10 @@ class HelpFormatter : public CLI::Formatter {
   [[nodiscard]] std::string make_option(const CLI::Option* option, bool is_positional) const override;
 };
 
+/// Returns `--tau: no value; write --tau=PERCENT` for the error of a flag without its value, and the error's own text
+/// otherwise.
+[[nodiscard]] std::string parse_error_text(const CLI::ParseError& error);
+
 /// An example of a command line.
 struct HelpExample {
   std::string command;  // `tbench report a.json`

@@ -19,7 +19,7 @@ namespace tbench::results {
 [[noreturn]] void refuse_file(const std::string& path, const std::string& problem, const std::string& remedy);
 
 /// The remedy for a file that is not a results file.
-inline constexpr const char* kMakeResultFile = "give a file that transformer_bench wrote with --benchmark_out=FILE";
+inline constexpr const char* kMakeResultFile = "give a file that --benchmark_out=FILE wrote";
 
 /// Returns the file's text without a byte order mark. Unpacks content that begins like a gzip file.
 /// @throws  UsageError  naming the file, the problem and the remedy: the file cannot be read, its packed content is cut

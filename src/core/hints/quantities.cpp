@@ -1,5 +1,7 @@
 #include "tbench/core/hints/quantities.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -8,6 +10,8 @@
 #include <map>
 #include <string>
 #include <system_error>
+
+#include "tbench/core/hints/suggestions.hpp"
 
 namespace tbench {
 namespace {
@@ -93,11 +97,31 @@ std::optional<double> gib_in(std::string_view text) {
 std::optional<std::int64_t> count_in(std::string_view text, std::int64_t thousand) {
   constexpr double kLargest = 1e15;  // a double is exact up to 2^53
   const auto k = static_cast<double>(thousand);
-  const Factors factors{{"", 1},        {"x", 1},     {"times", 1},  {"step", 1}, {"steps", 1}, {"sample", 1},
-                        {"samples", 1}, {"token", 1}, {"tokens", 1}, {"runs", 1}, {"k", k},     {"m", k * k}};
+  Factors factors{{"k", k}, {"m", k * k}};
+  for (const char* const unit : {"",       "x",       "times", "step",   "steps",  "iter",    "iters",    "iterations",
+                                 "sample", "samples", "token", "tokens", "case",   "cases",   "run",      "runs",
+                                 "d",      "day",     "days",  "night",  "nights", "process", "processes"}) {
+    factors.emplace(unit, 1);
+  }
   const std::optional<double> value = scaled(text, factors);
   if (!value || *value > kLargest || *value != std::floor(*value)) return std::nullopt;
   return static_cast<std::int64_t>(*value);
+}
+
+std::optional<double> percent_in(std::string_view text) {
+  static const Factors factors{{"", 1}, {"%", 1}, {"pct", 1}, {"percent", 1}, {"pc", 1}};
+  return scaled(text, factors);
+}
+
+std::optional<std::string> explain_count(std::string_view text, std::int64_t min) {
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = error == std::errc{} && stop == text.data() + text.size();
+  if (is_number && value >= min) return std::nullopt;
+  const std::optional<std::int64_t> meant = count_in(text);
+  const bool is_likely = meant && *meant >= min && !is_number;
+  return fmt::format("'{}' is not a whole number of at least {}{}", text, min,
+                     is_likely ? did_you_mean_text(fmt::format("{}", *meant)) : std::string{});
 }
 
 }  // namespace tbench

@@ -185,6 +185,31 @@ std::string did_you_mean_value(std::string_view text, std::span<const std::strin
   return did_you_mean_text(suggest_value(text, candidates));
 }
 
+std::string with_suggestion(const std::string& message, std::string_view text, std::span<const std::string> candidates,
+                            std::string_view what) {
+  constexpr std::string_view kProgram = "transformer_bench: ";
+  constexpr std::string_view kRest = ", ...)";
+  constexpr std::size_t kColumns = 100 - kProgram.size() - kRest.size();
+  if (const auto meant = suggest_value(text, candidates)) return message + did_you_mean_text(meant);
+  std::string list = fmt::format("{} ({}: ", message, what);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::string next = (i == 0 ? "" : ", ") + candidates[i];
+    if (i > 0 && list.size() + next.size() > kColumns) return list + std::string{kRest};
+    list += next;
+  }
+  return list + ")";
+}
+
+TypedFlag typed_flag(std::span<const std::string> words) {
+  const std::string& word = words.front();
+  const std::size_t equals = word.find('=');
+  if (equals != std::string::npos) {
+    return {.name = word.substr(0, equals), .value = word.substr(equals + 1), .has_equals = true};
+  }
+  const bool has_value = word.starts_with('-') && words.size() > 1 && !words[1].starts_with('-');
+  return {.name = word, .value = has_value ? words[1] : std::string{}, .is_separate = has_value};
+}
+
 std::optional<std::string> recognise_flag(std::string_view typed, std::span<const std::string> flags,
                                           std::span<const FlagSynonym> synonyms) {
   const std::string name = bare(typed);

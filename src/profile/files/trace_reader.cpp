@@ -21,7 +21,7 @@ namespace {
 using results::Json;
 using results::refuse_file;
 
-constexpr const char* kGiveTrace = "give a folder that 'tbench nsys FILE.sqlite -o FOLDER' wrote, or its trace.json.gz";
+constexpr const char* kGiveTrace = "give a folder of --tb_profile or 'tbench nsys -o'";
 constexpr const char* kAgain = "copy it again, or make it again with 'tbench nsys FILE.sqlite -o FOLDER'";
 
 std::string file_of(const std::string& path) {
@@ -39,7 +39,11 @@ std::string text_of(const std::string& path) {
   try {
     content = results::read_whole_file(path);
   } catch (const std::system_error& error) {
-    refuse_file(path, fmt::format("cannot be read: {}", error.code().message()), kGiveTrace);
+    refuse_file(path,
+                error.code() == std::errc::no_such_file_or_directory
+                    ? "no such file or folder"
+                    : fmt::format("cannot be read: {}", error.code().message()),
+                kGiveTrace);
   }
   if (content.empty()) refuse_file(path, "the file is empty", kAgain);
   if (!results::is_packed(content)) return content;

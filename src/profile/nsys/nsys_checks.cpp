@@ -94,9 +94,13 @@ void check_kind(const std::string& path) {
   file.read(begin.data(), begin.size());
   const std::string_view header{begin.data(), static_cast<std::size_t>(file.gcount())};
   if (header.empty()) refuse_with(path, "is empty", export_again(path));
+  if (is_report(path) && !header.starts_with(kMagic)) {
+    refuse(path, "is a report",
+           "First run '" + results::command_line({{"nsys", "export", "--type=sqlite", path}}) + "'",
+           export_again(path));
+  }
   if (!header.starts_with(kMagic)) {
-    refuse_with(path, is_report(path) ? "is a report of nsys, not an export of one" : "is not an SQLite database",
-                export_again(path));
+    refuse_with(path, "is not an SQLite database", export_again(path));
   }
   const std::uint64_t stored_page_bytes = header_number(header, 16, 2);
   const std::uint64_t page_bytes = stored_page_bytes == 1 ? 65'536 : stored_page_bytes;

@@ -8,6 +8,7 @@
 
 #include "profile/tables/tables.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -116,8 +117,7 @@ std::string profile_page(const Profile& profile, const TableOptions& options, Pa
   const std::vector<std::string> names = profile_table_names();
   for (const std::string& wanted : tables) {
     if (std::ranges::find(names, wanted) != names.end()) continue;
-    throw UsageError{fmt::format("--table: unknown value '{}'{} (values: {})", wanted, did_you_mean(wanted, names),
-                                 join(names, ", "))};
+    throw UsageError{with_suggestion(fmt::format("--table: unknown value '{}'", wanted), wanted, names, "values")};
   }
   const bool has_prose = format == PageFormat::kText || format == PageFormat::kMarkdown;
   const auto prose = [&](const std::string& line) {

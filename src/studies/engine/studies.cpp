@@ -50,8 +50,7 @@ const Study& find_study(std::string_view name, std::string_view flag) {
   const auto found = std::ranges::find(all_studies(), name, &Study::name);
   if (found != all_studies().end()) return *found;
   const std::vector<std::string> names = study_names();
-  throw UsageError{fmt::format("{}={}: no such study{} (studies: {})", flag, name, did_you_mean_value(name, names),
-                               join(names, ", "))};
+  throw UsageError{with_suggestion(fmt::format("{}={}: no such study", flag, name), name, names, "studies")};
 }
 
 Study with_known_values(

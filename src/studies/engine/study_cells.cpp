@@ -8,6 +8,7 @@
 
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::studies {
@@ -198,8 +199,8 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
       for (const Axis& axis : grid.axes) known.push_back(grid.family + "." + axis.key);
     }
     const std::string name = change.family + "." + change.axis.key;
-    throw UsageError{fmt::format("--axis={}: the study {} has no such axis{} (axes: {})", name, study.name,
-                                 did_you_mean(name, known), join(known, ", "))};
+    throw UsageError{with_suggestion(fmt::format("--axis={}: the study {} has no such axis", name, study.name), name,
+                                     known, "axes")};
   }
 }
 

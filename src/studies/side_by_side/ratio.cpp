@@ -255,7 +255,11 @@ Selector parse_selector(const std::string& text, const std::string& flag) {
     if (!selector.empty()) return selector;
   } catch (const std::invalid_argument&) {
   }
-  throw UsageError{fmt::format("{}: '{}' selects nothing; give key:value, or several with / between them", flag, text)};
+  std::string meant = text;
+  std::ranges::replace(meant, '=', ':');
+  throw UsageError{fmt::format(
+      "{}: '{}' selects nothing; {}", flag, text,
+      meant == text ? "give key:value, or several with / between them" : fmt::format("did you mean '{}'?", meant))};
 }
 
 render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options) {

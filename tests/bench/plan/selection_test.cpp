@@ -72,7 +72,7 @@ TEST(Selection, AnEmptyOneSaysWhereThereAreMatches) {
   options.filter = "NoSuch";
   EXPECT_THAT(error_of(options), HasSubstr("no suite has a match"));
   options.filter = "Modle";
-  EXPECT_THAT(error_of(options), ::testing::StartsWith("--benchmark_filter=Modle: no family 'Modle'; did you mean"));
+  EXPECT_THAT(error_of(options), ::testing::StartsWith("--benchmark_filter: no family 'Modle'; did you mean"));
 }
 
 TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {

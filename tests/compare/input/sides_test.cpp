@@ -184,7 +184,7 @@ TEST_F(ComparedFile, TenThousandIdenticalCasesOfOneProcessASideHaveNoVerdict) {
 }
 
 TEST_F(ComparedFile, RefusesWhatCannotBeCompared) {
-  EXPECT_THAT(message_of(folder_.file("none.json")), HasSubstr("No such file"));
+  EXPECT_THAT(message_of(folder_.file("none.json")), HasSubstr("no such file"));
   EXPECT_THAT(refused(""), HasSubstr("empty"));
   EXPECT_THAT(refused("{\"context\": "), HasSubstr("cut off"));
   EXPECT_THAT(refused("\x7f\x45\x4c\x46"), HasSubstr("not JSON"));

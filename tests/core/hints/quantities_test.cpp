@@ -47,5 +47,19 @@ TEST(CountIn, KnowsUnitsExponentsAndSeparators) {
   }
 }
 
+TEST(PercentIn, TakesTheUnit) {
+  for (const char* const text : {"5", "5%", "5 %", "5pct", "5 percent"}) EXPECT_EQ(percent_in(text), 5) << text;
+  EXPECT_EQ(percent_in("2ms"), std::nullopt);
+}
+
+TEST(ExplainCount, SuggestsTheNumberWithoutItsUnit) {
+  EXPECT_EQ(explain_count("5", 1), std::nullopt);
+  EXPECT_EQ(explain_count("5x", 1), "'5x' is not a whole number of at least 1; did you mean '5'?");
+  EXPECT_EQ(explain_count("1e3", 1), "'1e3' is not a whole number of at least 1; did you mean '1000'?");
+  EXPECT_EQ(explain_count("0x", 1), "'0x' is not a whole number of at least 1");
+  EXPECT_EQ(explain_count("0", 1), "'0' is not a whole number of at least 1");
+  EXPECT_EQ(explain_count("2w", 1), "'2w' is not a whole number of at least 1");
+}
+
 }  // namespace
 }  // namespace tbench

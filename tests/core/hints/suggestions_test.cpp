@@ -125,5 +125,29 @@ TEST(SuggestFlag, ComparesNamesWithoutTheirPrefixes) {
   for (const auto& [typed, meant] : rows) EXPECT_EQ(suggest_flag(typed, flags, kSynonyms), meant) << typed;
 }
 
+TEST(WithSuggestion, ListsWhatFitsIntoALineIfNothingIsNear) {
+  EXPECT_EQ(with_suggestion("no 'half'", "half", kPrecisions, "values"), "no 'half'; did you mean 'fp16'?");
+  EXPECT_EQ(with_suggestion("no 'int8'", "int8", kPrecisions, "values"),
+            "no 'int8' (values: fp32, tf32, bf16, fp16, fp8_e4m3)");
+  const Names many(40, "candidate");
+  const std::string message = with_suggestion("no 'x'", "x", many, "values");
+  EXPECT_TRUE(message.ends_with("candidate, ...)"));
+  EXPECT_LE(std::string{"transformer_bench: "}.size() + message.size(), 100U);
+}
+
+TEST(TypedFlagTest, HasTheValueAfterAnEqualsSignOrOfTheNextArgument) {
+  const Names joined{"--out=a=b", "c"};
+  EXPECT_EQ(typed_flag(joined).name, "--out");
+  EXPECT_EQ(typed_flag(joined).value, "a=b");
+  EXPECT_TRUE(typed_flag(joined).has_equals);
+  const Names separate{"--out", "a"};
+  EXPECT_EQ(typed_flag(separate).value, "a");
+  EXPECT_TRUE(typed_flag(separate).is_separate);
+  const Names flags{"--out", "--all"};
+  EXPECT_EQ(typed_flag(flags).value, "");
+  const Names words{"out", "a"};
+  EXPECT_EQ(typed_flag(words).value, "");
+}
+
 }  // namespace
 }  // namespace tbench

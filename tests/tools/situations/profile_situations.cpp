@@ -90,7 +90,7 @@ std::vector<Situation> profile_situations() {
        2,
        "error",
        "ERROR",
-       {"is a report of nsys, not an export of one"},
+       {"is a report. First run 'nsys export"},
        "nsys export --type=sqlite --force-overwrite=true -o step.sqlite step.nsys-rep && tbench nsys step.sqlite"},
       {"ProfileOfSeveral",
        [](const Sandbox& sandbox) {

@@ -66,4 +66,6 @@ void add_examples(CLI::App& app) {
   }
 }
 
+std::string example_of(const std::string& command) { return examples().at(command).front().command; }
+
 }  // namespace tbench::tool

@@ -13,11 +13,14 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "missing_files.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/conclusion.hpp"
 
 namespace tbench::tool {
 namespace {
+
+constexpr std::string_view kHistoryFlag = "--db";
 
 enum class FileKind { kResults, kHistory, kExport, kReport, kTrace };
 
@@ -27,14 +30,17 @@ struct Reader {
   std::vector<FileKind> kinds;  // of files that the command reads, or refuses with a message of its own
 };
 
-/// The commands with arguments that are files. A regular expression of `history` is never meant to name a file.
+/// The commands with arguments that are files. A regular expression of `history` is never meant to name a file. A
+/// history that another process creates just now looks like any database.
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> all{{"diff", "BASE", {FileKind::kResults}},
                                        {"diff", "--to", {FileKind::kResults}},
                                        {"durations", "FILE", {FileKind::kResults}},
                                        {"fleet", "FILE", {FileKind::kResults}},
+                                       {"diff", "--db", {FileKind::kHistory, FileKind::kExport}},
                                        {"gate", "RUN", {FileKind::kResults, FileKind::kHistory}},
                                        {"history", "REGEX", {}},
+                                       {"history", "--db", {FileKind::kHistory, FileKind::kExport}},
                                        {"merge", "FILE", {FileKind::kResults}},
                                        {"nsys", "FILE", {FileKind::kExport, FileKind::kReport}},
                                        {"profile", "PATH", {FileKind::kTrace}},
@@ -81,7 +87,7 @@ const char* name_of(FileKind kind) {
     case FileKind::kExport:
       return "a database";
     case FileKind::kReport:
-      return "a report of Nsight Systems";
+      return "a report of nsys";
     case FileKind::kTrace:
       return "a trace";
   }
@@ -107,31 +113,47 @@ std::string command_for(FileKind kind, const std::string& path) {
 }  // namespace
 
 std::optional<std::string> command_that_shows(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    const bool is_profile = std::filesystem::exists(std::filesystem::path{path} / "trace.json.gz", error);
+    return results::command_line({{"tbench", is_profile ? "profile" : "report", path}});
+  }
   const std::optional<FileKind> kind = kind_of(path);
   return kind ? std::optional{command_for(*kind, path)} : std::nullopt;
 }
 
 std::optional<std::string> command_of_files(std::span<const std::string> paths) {
   const auto are_results = [](const std::string& path) { return kind_of(path) == FileKind::kResults; };
-  if (paths.size() == 2 && std::ranges::all_of(paths, are_results)) {
-    return results::command_line({{"tbench", "diff", paths[0], paths[1]}});
+  if (paths.size() > 1 && std::ranges::all_of(paths, are_results)) {
+    std::vector<std::string> words{"tbench", paths.size() == 2 ? "diff" : "report"};
+    words.insert(words.end(), paths.begin(), paths.end());
+    if (paths.size() > 2) words.insert(words.end(), {"-o", "page.html"});
+    return results::command_line(words);
   }
   return paths.size() == 1 ? command_that_shows(paths[0]) : std::nullopt;
 }
 
-void refuse_other_kinds(CLI::App& app) {
+void refuse_other_kinds(CLI::App& app, const std::vector<std::string>& words) {
   for (const Reader& reader : readers()) {
     CLI::App* const command = app.get_subcommand(reader.command);
     const bool takes_history = command->get_option_no_throw("--db") != nullptr;
-    const auto refuse = [&reader, takes_history](const std::string& path) -> std::string {
+    const std::string_view argument = reader.argument;
+    const bool is_input = argument != "REGEX" && argument != kHistoryFlag;
+    const auto refuse = [&reader, takes_history, is_input, command, &app, words](const std::string& path) {
+      const auto missing = is_input ? explain_missing_file(path, words, *command, app) : std::nullopt;
+      if (missing) throw UsageError{fmt::format("{}: {}", reader.argument, *missing)};
       const auto reads = [&reader](FileKind kind) {
         return std::ranges::find(reader.kinds, kind) != reader.kinds.end();
       };
       // A file that the command reads is not unpacked here, too.
       const std::optional<FileKind> glance = kind_at_a_glance(path);
-      if (glance ? reads(*glance) : reads(FileKind::kResults)) return "";
+      if (glance ? reads(*glance) : reads(FileKind::kResults)) return std::string{};
       const std::optional<FileKind> kind = kind_of(path);
-      if (!kind || reads(*kind)) return "";
+      if (!kind || reads(*kind)) return std::string{};
+      if (reader.argument == kHistoryFlag) {
+        throw UsageError{
+            fmt::format("--db: '{}' is {}; give a history, as 'tbench gate' writes it", path, name_of(*kind))};
+      }
       const bool is_db = takes_history && *kind == FileKind::kHistory;
       throw UsageError{fmt::format("{}: '{}' is {}; did you mean '{}'?", reader.argument, path, name_of(*kind),
                                    is_db ? "--db=" + path : command_for(*kind, path))};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace tbench {
@@ -18,5 +19,12 @@ namespace tbench {
 /// Returns the whole number of a count: 10 for `10x`, 1000 for `1e3` and for `1,000`, 5 for `5.0` and for `5 steps`.
 /// @param thousand  value of the unit `k`; `M` is its square
 [[nodiscard]] std::optional<std::int64_t> count_in(std::string_view text, std::int64_t thousand = 1000);
+
+/// Returns the percentage of `2%`, `2 percent` and `2pct`: 2. Returns nullopt for other units.
+[[nodiscard]] std::optional<double> percent_in(std::string_view text);
+
+/// Returns what is wrong with a text that is no whole number of at least `min`, with the number that is meant: `'5x' is
+/// not a whole number of at least 1; did you mean '5'?`. Returns nullopt for such a number.
+[[nodiscard]] std::optional<std::string> explain_count(std::string_view text, std::int64_t min);
 
 }  // namespace tbench

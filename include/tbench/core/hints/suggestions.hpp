@@ -29,6 +29,24 @@ namespace tbench {
 /// Returns did_you_mean_text() of suggest_value().
 [[nodiscard]] std::string did_you_mean_value(std::string_view text, std::span<const std::string> candidates);
 
+/// Returns `message` with did_you_mean_value(), or if no candidate is likely with a list of them: ` (studies: flash,
+/// memory, ...)`. The list ends before the message has more than 100 columns, the program's name included.
+/// @param what  plural of the candidates
+[[nodiscard]] std::string with_suggestion(const std::string& message, std::string_view text,
+                                          std::span<const std::string> candidates, std::string_view what);
+
+/// A flag as it stands on a command line.
+struct TypedFlag {
+  std::string name;   // with its dashes
+  std::string value;  // after `=`, or the next argument; empty if there is none
+  bool has_equals{};
+  bool is_separate{};  // whether the value is the next argument
+};
+
+/// Splits FLAG=VALUE, or takes the next argument as the value unless it is a flag, too.
+/// @param words  arguments from the flag on; not empty
+[[nodiscard]] TypedFlag typed_flag(std::span<const std::string> words);
+
 /// A name that other programs give to one of our flags.
 struct FlagSynonym {
   std::string_view name;  // without dashes, in lower case and with `_`: "o", "output"
