@@ -1,7 +1,6 @@
 // The comparisons of a page with several files, in the form that its scripts read.
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +20,6 @@ void put(results::Json& json, const char* key, const std::optional<double>& valu
 
 void put(results::Json& json, const char* key, const std::string& text) {
   if (!text.empty()) json[key] = text;
-}
-
-compare::ComparisonSide side_of_results(const results::NamedResults& result) {
-  return compare::side_of(result.label, result.file);
 }
 
 std::optional<double> milliseconds(const compare::SideOfCase& side) {
@@ -78,19 +73,6 @@ results::Json comparison_data(const compare::Comparison& comparison, PageFamilie
 }
 
 }  // namespace
-
-std::vector<FileComparison> compare_with_first(std::span<const results::NamedResults> results) {
-  std::vector<FileComparison> comparisons;
-  for (std::size_t i = 1; i < results.size(); ++i) {
-    FileComparison& against = comparisons.emplace_back(FileComparison{.file = i, .comparison = {}, .refused = {}});
-    try {
-      against.comparison = compare::compare(side_of_results(results.front()), side_of_results(results[i]), {});
-    } catch (const std::runtime_error& error) {  // the page still shows the file's numbers
-      against.refused = error.what();
-    }
-  }
-  return comparisons;
-}
 
 results::Json html_comparisons(std::span<const FileComparison> comparisons, PageFamilies& families) {
   results::Json all = results::Json::array();

@@ -15,6 +15,7 @@
 
 #include "html/charts/palette.hpp"
 #include "html/page.hpp"
+#include "html/plots/least_bytes.hpp"
 #include "html/summary.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
@@ -231,7 +232,7 @@ results::Json file_data(const results::NamedResults& result) {
 
 }  // namespace
 
-results::Json html_data(std::span<const results::NamedResults> results) {
+results::Json report_data(std::span<const results::NamedResults> results, std::span<const FileComparison> comparisons) {
   const std::size_t sample_limit =
       std::max(kMinSamplesOfCase, kMaxSamples / std::max<std::size_t>(1, count_cases(results)));
   results::Json files = results::Json::array();
@@ -247,17 +248,20 @@ results::Json html_data(std::span<const results::NamedResults> results) {
       records.push_back(record_data(record, i, families.index_of(record.id), families, names, sample_limit));
     }
   }
-  const std::vector<FileComparison> compared = compare_with_first(results);
-  results::Json comparisons = html_comparisons(compared, families);
-  return {{"summary", summary_json(page_summary(results, compared))},
+  results::Json compared = html_comparisons(comparisons, families);
+  return {{"summary", summary_json(page_summary(results, comparisons))},
           {"files", std::move(files)},
-          {"comparisons", std::move(comparisons)},
+          {"comparisons", std::move(compared)},
           {"families", families.json()},
           {"metrics", kMetrics},
           {"slots", slots_of(results)},
           {"legend", legend_of(results)},
           {"trace_names", names.names()},
           {"records", std::move(records)}};
+}
+
+results::Json html_data(std::span<const results::NamedResults> results) {
+  return report_data(results, compare_with_first(results));
 }
 
 }  // namespace tbench::html

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tbench/render/markup.hpp"
+#include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::html {
@@ -28,12 +29,31 @@ std::string escape_json(std::string_view json) {
   return escaped;
 }
 
+/// Returns bytes in base64 (RFC 4648).
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::size_t kGroup = 3;
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += kGroup) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < kGroup; ++k) {
+      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k <= kGroup; ++k) {
+      const bool is_padding = i + k > bytes.size();
+      text += is_padding ? '=' : kLetters[group >> (18U - 6U * k) & 63U];
+    }
+  }
+  return text;
+}
+
 /// Returns the text for `{{name}}` of the frame.
 std::string filled_in(std::string_view name, const HtmlPage& page, const results::Json& data) {
   if (name == "data") return escape_json(results::compact(data));
   if (name == "title") return std::string{page.title};
   if (name == "heading") return std::string{page.heading};
   if (name == "filter_label") return std::string{page.filter_label};
+  if (name == "figures") return page.figures;
   if (name == "main") return std::string{html_asset(page.main)};
   if (name != "scripts") return std::string{html_asset(name)};
   std::string scripts;
@@ -66,6 +86,8 @@ std::string html_page(const HtmlPage& page, const results::Json& data) {
   }
   return text += rest;
 }
+
+std::string packed_markup(std::string_view markup) { return markup.empty() ? "" : base64(results::pack(markup)); }
 
 double rounded(double value, int digits) { return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr); }
 

@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tbench/compare/comparison.hpp"
+#include "html/plots/compared_files.hpp"
 #include "tbench/core/case_id.hpp"
-#include "tbench/core/record.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/results/result_file.hpp"
@@ -22,7 +21,7 @@ namespace tbench::html {
 
 // The assembly of the pages, with scripts and without, and the form of their data.
 
-/// A file of src/html/assets/: frame, style, script or chart library.
+/// A file of src/html/assets/: frame, style or script.
 struct EmbeddedFile {
   std::string_view name;  // without folders
   std::string_view content;
@@ -42,11 +41,15 @@ struct HtmlPage {
   std::string_view filter_label;
   std::string_view main;                  // the embedded file with the content below the filters
   std::vector<std::string_view> scripts;  // embedded files, which run in this order after the frame's scripts
+  std::string figures{};                  // packed_markup() of the charts; may be empty
 };
 
 /// Returns the frame with `{{data}}` replaced by `data`, and any other `{{name}}` by the page's member or the embedded
 /// file of that name. Inserted text is not searched again, so that no text of the data can name a file or be markup.
 [[nodiscard]] std::string html_page(const HtmlPage& page, const results::Json& data);
+
+/// Returns markup in the form that assets/chart.js inflates: gzip in base64. Charts are about a tenth as long in it.
+[[nodiscard]] std::string packed_markup(std::string_view markup);
 
 /// Rounds `value` to the given number of significant digits, which keeps its JSON text short.
 [[nodiscard]] double rounded(double value, int digits);
@@ -73,15 +76,9 @@ class PageFamilies {
   std::vector<Family> families_;
 };
 
-/// The comparison of a file with the first one, as `tbench diff` makes it.
-struct FileComparison {
-  std::size_t file{};  // index of the file
-  std::optional<compare::Comparison> comparison;
-  std::string refused;  // reason if the files must not or cannot be compared
-};
-
-/// Returns one comparison for each file after the first.
-[[nodiscard]] std::vector<FileComparison> compare_with_first(std::span<const results::NamedResults> results);
+/// Returns html_data() with comparisons that were made before.
+[[nodiscard]] results::Json report_data(std::span<const results::NamedResults> results,
+                                        std::span<const FileComparison> comparisons);
 
 /// Returns one object per comparison, in the form that html_data() describes.
 /// @param families  the families of all files
@@ -97,7 +94,7 @@ struct FileComparison {
 [[nodiscard]] std::string note_html(std::string_view text);
 
 // Data of a record other than its counters: from its trace, the gaps between kernels, and the GPU's time by phase,
-// class of operation and range; and the bytes for its roofline.
+// class of operation and range.
 
 /// The names of the phases, classes and ranges in all traces of a page. Traces refer to them by index.
 class TraceNames {
@@ -115,10 +112,5 @@ class TraceNames {
   std::size_t index_of(const std::string& name);
   std::vector<std::string> names_;
 };
-
-/// Returns the minimum of bytes that any implementation of a case moves between memory and the GPU: the bytes that its
-/// family counts, or the inputs and outputs once for matrix products and for attention's forward and backward passes.
-/// Returns nullopt for other cases.
-[[nodiscard]] std::optional<double> least_bytes(const Record& record);
 
 }  // namespace tbench::html

@@ -14,6 +14,7 @@
 
 #include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
+#include "html/plots/plots.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -123,13 +124,14 @@ std::string plots_html(const studies::StudySection& section) {
 }  // namespace
 
 std::string html_report(std::span<const results::NamedResults> results) {
+  const std::vector<FileComparison> comparisons = compare_with_first(results);
   const HtmlPage page{.title = "transformer_bench report",
                       .heading = "transformer_bench",
                       .filter_label = "Filter plots and table",
                       .main = "report.html",
-                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "flame.js", "plots.js",
-                                  "cases.js", "filters.js", "main.js"}};
-  return html_page(page, html_data(results));
+                      .scripts = {"comparison.js", "flame.js", "cases.js", "filters.js", "main.js"},
+                      .figures = packed_markup(plots_html(results, comparisons))};
+  return html_page(page, report_data(results, comparisons));
 }
 
 results::Json series_page_data(std::span<const history::Series> series) {

@@ -6,10 +6,11 @@ Usage: operations_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 import copy
 import json
 import os
+import re
 import sys
 
+from chart_data import CHARTS, ready
 from page_test import ROWS, expect, in_browser, report
-from plots_test import CHARTS
 from synthetic import HOSTILE, SHAPES, SQUARES, load, operations, processes
 
 SETTLED = "new Promise((done) => setTimeout(done, 400))"
@@ -27,15 +28,14 @@ def points(browser, plot, chart, label):
 
 def check_ceilings(browser):
     """A ceiling is found by its `what` alone: the higher of burst and sustained."""
-    titles = browser.evaluate("[...document.querySelectorAll('#ceilings canvas')].map((c) => Chart.getChart(c).data.labels.join())")
+    titles = browser.evaluate(f"{CHARTS.format('ceilings')}.map((c) => c.data.labels.join())")
     expect(titles, ["copy,l2_read", "gemm_bf16,gemm_fp32"], "ceilings")
     expect(points(browser, "ceilings", 0, "burst"), [["copy", 4], ["l2_read", 10]], "bandwidths")
-    has_legend = "Chart.getChart(document.querySelector('#ceilings canvas')).options.plugins.legend.display"
-    expect(browser.evaluate(has_legend), True, "a legend of two series")
+    entries = "[...document.querySelectorAll('#ceilings figure')].map((f) => [...f.querySelectorAll('.legend > li')].filter((e) => !e.hidden).length)"
+    expect(browser.evaluate(entries), [2, 2], "legends of two series")
     search(browser, "regime:burst")
-    expect(browser.evaluate(f"tbench.charts.drawAll(), {has_legend}"), False, "a legend of what has no name of its own")
+    expect(browser.evaluate(entries), [1, 1], "legends of the series that the search leaves")
     search(browser, "")
-    browser.evaluate("tbench.charts.drawAll()")
     labels = browser.evaluate(f"{CHARTS.format('roofline')}.map((c) => c.data.datasets.map((d) => d.label).join())")
     expect(labels, [f"copy and gemm_{precision},cublas,cublaslt" for precision in ("bf16", "fp32")]
            + ["copy and gemm_bf16,forward aten,forward fused,backward aten,backward fused"] * 4, "rooflines of matrix products and of operations")
@@ -52,8 +52,11 @@ def check_shares(browser):
     expect(labels, [",".join(shapes), ops, ops], "what shares stand side by side by")
     for x, share in points(browser, "share", 1, "small fused"):
         expect(round(share, 3), 110 if x == "adamw" else 85, f"share of {x}")
-    expect(points(browser, "share", 1, "ceiling"), [[x, 100] for x in ops.split(",")], "the line of the ceiling")
-    expect(browser.evaluate("document.querySelectorAll('#bandwidth canvas').length"), 2, "panels of the bandwidth")
+    line = "(() => { const f = document.querySelectorAll('#share figure')[1]; const box = (e) => e.getBoundingClientRect();"
+    line += " return [box(f.querySelector('.line.dashed')).top, ...[...f.querySelectorAll('.bar[data-y]')].filter((b) => b.dataset.x === 'adamw').map((b) => box(b).top)]; })()"
+    level, *tops = browser.evaluate(line)
+    assert min(tops) < level - 5 and max(tops) > level + 5, f"the ceiling is between 110 and 40 %: {level} px, bars to {tops}"
+    expect(browser.evaluate("document.querySelectorAll('#bandwidth figure').length"), 2, "panels of the bandwidth")
 
 
 def check_products(browser):
@@ -79,7 +82,7 @@ def check_cases(browser):
     expect(browser.evaluate(facts), ["layer_norm", "float32", "linear", f"float16 {HOSTILE}"], "findings")
     expect(browser.evaluate("window.hacked === undefined && !document.querySelector('img')"), True, "no markup from data")
     search(browser, "no such case")
-    expect(browser.evaluate(f"{facts}.length + document.querySelectorAll('#samples canvas').length"), 0, "details of no case")
+    expect(browser.evaluate(f"{facts}.length + document.querySelectorAll('#samples figure').length"), 0, "details of no case")
 
 
 def check_comparison(browser):
@@ -92,9 +95,10 @@ def check_comparison(browser):
     summary = browser.evaluate("document.getElementById('compared-files').textContent")
     assert "4 cases: 1 REGRESSED, 1 IMPROVED, 2 SAME" in summary and "geometric mean of 4 ratios 0.98" in summary, summary
     chart = f"{CHARTS.format('ratio')}[0]"
-    browser.evaluate("tbench.charts.drawAll()")
+    ready(browser)
     expect(browser.evaluate(f"{chart}.data.labels.slice(0, 2).join()"), "xl,medium", "the largest changes first")
-    low, high = browser.evaluate(f"{chart}.data.datasets.find((d) => d.label === '95 % interval').data.find((p) => p.y === 'medium').x")
+    said = browser.evaluate(f"{chart}.data.datasets.find((d) => d.label === '95 % interval').data.find((p) => p.y === 'medium').note")
+    low, high = map(float, re.match(r"95 %: ([\d.]+) to ([\d.]+)", said).groups())
     assert 1.04 < low < 1.05 < high < 1.06, (low, high)
     expect([round(x, 4) for x, _ in points(browser, "ratio", 0, "REGRESSED")], [1.05], "what regressed")
     change = "[...document.querySelectorAll('#compared thead button')].find((b) => b.textContent.startsWith('change %'))"
@@ -132,7 +136,7 @@ def main():
             with open(paths[name], "w") as file:
                 json.dump(results, file)
         browser.open(report(tbench, folder, [paths["operations"]]))
-        browser.evaluate("tbench.charts.drawAll()")
+        ready(browser)
         check_ceilings(browser)
         check_shares(browser)
         check_products(browser)

@@ -15,6 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 from browser import Browser, find_chromium  # noqa: E402
+from chart_data import ready  # noqa: E402
 from skipping import skipped  # noqa: E402
 from synthetic import HOSTILE, refreshed  # noqa: E402
 
@@ -69,6 +70,7 @@ def expect(actual, expected, what):
 
 def check_single(browser, page, records):
     browser.open(page)
+    ready(browser)
     expect(browser.evaluate("document.querySelector('.run h2').textContent"), HOSTILE, "the device's name")
     expect(browser.evaluate("window.hacked === undefined && !document.querySelector('img')"), True, "no markup from data")
     expect(browser.evaluate(f"{ROWS}.length"), len(records), "rows")
@@ -81,9 +83,9 @@ def check_single(browser, page, records):
     expect(counts["time"], len(steps) + len(oom), "points of time against context")
     expect(counts["memory"], sum("memory" in r for r in steps) + len(oom), "points of memory against context")
     expect(counts["phases"], sum(len(r["timing"]["phases"]) for r in timed), "bars of phases")
-    labels = browser.evaluate("Chart.getChart(document.querySelector('#phases canvas')).scales.y.getLabels().length")
+    labels = browser.evaluate("document.querySelectorAll('#phases figure text[data-row]').length")
     assert labels > 0, "the bars of phases have no names"
-    drawn = "Chart.getChart(document.querySelector('#phases canvas')).getDatasetMeta(0).data[0].width > 1"
+    drawn = "document.querySelector('#phases .bar').getBoundingClientRect().width > 1"
     expect(browser.evaluate(drawn), True, "the bars of phases have a length")
     expect("ratio" in counts, False, "a comparison of one file")
 
@@ -159,6 +161,7 @@ def main():
         check_marks(browser, records)
         check_table(browser, records)
         browser.open(report(tbench, folder, [path, golden_path]))
+        ready(browser)
         expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
         assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
         check_summary(browser, 3)

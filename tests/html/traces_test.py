@@ -6,8 +6,8 @@ Usage: traces_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 import sys
 
 from charts_test import written
+from chart_data import CHARTS, TITLES, ready
 from page_test import expect, in_browser, report
-from plots_test import CHARTS
 from synthetic import RANGES, STEP, load, traced, training
 
 SUMS = "Object.fromEntries({chart}.data.datasets.map((d) => [d.label, Object.fromEntries(d.data.map((p) => [p.y, Math.round(1e4 * p.x) / 1e4]))]))"
@@ -19,7 +19,7 @@ def sums(browser, plot, chart):
 
 
 def check_classes(browser):
-    titles = browser.evaluate("[...document.querySelectorAll('#classes h3')].map((h) => h.textContent)")
+    titles = browser.evaluate(TITLES.format("classes"))
     expect(titles, ["Model, small ctx 512 train_step bf16", "Model, xl ctx 512 train_step bf16", "Kernel, rmsnorm xl ctx 512 batch 4 forward bf16 aten"], "a panel a shape")
     rows = browser.evaluate(f"{CHARTS.format('classes')}[0].data.labels")
     expect(rows, [f"{impl} {phase}" for impl in ("eager", "sdpa") for phase in ("forward", "backward", "optimizer", "gaps")], "rows")
@@ -32,11 +32,11 @@ def check_classes(browser):
     expect(shown["gap: host late"], {"eager gaps": 5, "sdpa gaps": 5}, "gaps of the host")
     assert "gap: host late" not in sums(browser, "classes", 1), "of the large size the host is in time"
     expect(sums(browser, "classes", 2), {"norm": {"aten forward": 1}}, "one phase, one operation, no gap")
-    said = browser.evaluate(f"{CHARTS.format('classes')}[0].data.datasets.find((d) => d.label === 'gemm').data[0].said")
-    expect(said, ["gemm: 4 ms in 85 operations"], "what the pointer is told")
-    colours = browser.evaluate(f"{CHARTS.format('classes')}[0].data.datasets.map((d) => d.backgroundColor + d.borderColor)")
+    said = browser.evaluate(f"{CHARTS.format('classes')}[0].data.datasets.find((d) => d.label === 'gemm').data[0].note")
+    expect(said, "gemm: 4.000 ms in 85.00 operations", "what the pointer is told")
+    colours = browser.evaluate(f"{CHARTS.format('classes')}[0].data.datasets.map((d) => d.borderColor + d.shape)")
     expect(len(set(colours)), len(colours), "colours")
-    colour = "{}[{}].data.datasets.find((d) => d.label === 'gemm').backgroundColor"
+    colour = "{}[{}].data.datasets.find((d) => d.label === 'gemm').borderColor"
     expect(browser.evaluate(colour.format(CHARTS.format("classes"), 0)), browser.evaluate(colour.format(CHARTS.format("classes"), 1)), "the colour of a class in two panels")
 
 
@@ -46,10 +46,10 @@ def check_gaps(browser):
     for name, ms in (("host late", 5), ("device's own", 0.5), ("others", 0.1)):
         for row, share in shares[name].items():
             assert abs(share - 100 * ms / whole) < 0.01, f"{name} of {row}: {share}"
-    said = browser.evaluate(f"{CHARTS.format('gaps')}[0].data.datasets[0].data[0].said[1]")
+    said = browser.evaluate(f"{CHARTS.format('gaps')}[0].data.datasets[0].data[0].note")
     kernels = sum(calls for _, name, calls, _ in STEP if name not in ("memset", "memcpy"))
-    expect(said, f"{kernels} kernels, 498 launches; the longest gap: 200 us", "what the pointer is told")
-    expect(browser.evaluate("document.querySelectorAll('#gaps canvas').length"), 2, "panels: the kernel alone has no gap")
+    expect(said.split("; ", 1)[1], f"{kernels}.0 kernels, 498.0 launches; longest gap 200.0 us", "what the pointer is told")
+    expect(browser.evaluate("document.querySelectorAll('#gaps figure').length"), 2, "panels: the kernel alone has no gap")
 
 
 BOXES = """[...document.querySelectorAll('#flame rect')].map((rect) => {
@@ -92,7 +92,7 @@ def main():
 
     def check_all(browser, folder):
         browser.open(report(tbench, folder, [written(folder, "traced.json", traced(golden))]))
-        browser.evaluate("tbench.charts.drawAll()")
+        ready(browser)
         check_classes(browser)
         check_gaps(browser)
         check_flame(browser)
@@ -100,6 +100,7 @@ def main():
         for entry in untraced["benchmarks"]:
             del entry["tbench"]["trace"]
         browser.open(report(tbench, folder, [written(folder, "untraced.json", untraced)]))
+        ready(browser)
         expect(browser.evaluate("document.querySelectorAll('#classes, #gaps').length"), 0, "plots of a file without traces")
 
     return in_browser(check_all, "classes by phase, ranges and gaps are as they should be")

@@ -1,37 +1,15 @@
-// Every file against the first one, as `tbench diff` compares them: what changed at the most as a plot, all as a table.
+// Every file against the first one, as `tbench diff` compares them: as a table.
 "use strict";
 tbench.comparison = (() => {
-  const { files, comparisons, varying, groupBy, shortNames, format, percent, element } = tbench;
-  const { nameBy } = tbench.plotting;
-  const kMaxBars = 40; // that one panel can name
-  const kPaint = { WRONG: "--bad", ERROR: "--bad", REGRESSED: "--bad", LIKELY_SLOWER: "--bad", LIKELY_FASTER: "--good", IMPROVED: "--good", HOST: "--warn", CLOCK: "--warn", UNDECIDED: "--warn" };
+  const { files, comparisons, shortNames, format, percent, element } = tbench;
   const kClass = { WRONG: "bad", ERROR: "bad", REGRESSED: "bad", LIKELY_SLOWER: "bad", LIKELY_FASTER: "good", IMPROVED: "good", HOST: "warn", CLOCK: "warn", UNDECIDED: "warn" };
   const base = files[0].label;
   const several = comparisons.length > 1;
-  const outcomeOf = (c) => c.outcome ?? "no outcome";
   /** Cases of a comparison that the filters leave. */
   const selected = (comparison, records) => {
     const known = new Set(records.map((r) => r.name));
     return comparison.cases.filter((c) => known.has(c.name));
   };
-  function panel(comparison, cases) {
-    const changed = [...cases].sort((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
-    const shown = changed.slice(0, kMaxBars);
-    const more = changed.length > shown.length ? `; ${changed.length - shown.length} more changed less` : "";
-    const by = varying(cases);
-    const label = (c) => nameBy(c, by) || c.family;
-    const labels = shown.map(label);
-    const series = [...groupBy(shown, outcomeOf)].map(([verdict, group]) => ({ name: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
-      points: group.map((c) => ({ x: c.ratio, y: label(c), case: c })) }));
-    const interval = shown.filter((c) => c.interval);
-    const intervals = { name: "95 % interval", paint: "--dim", file: 1, type: "bar", thin: true, points: interval.map((c) => ({ x: c.interval, y: label(c), case: c })) };
-    const same = { name: "no change", paint: "--text", file: 1, line: true, points: [labels[0], labels.at(-1)].map((y) => ({ x: 1, y })) };
-    return { title: `${cases[0].family}, ${files[comparison.file].label}${more}`, kind: "forest", x: `time / time of ${base}`, y: "", labels, series: [...series, intervals, same] };
-  }
-  function panels(records) {
-    return comparisons.flatMap((comparison) => [...groupBy(selected(comparison, records).filter((c) => c.ratio), (c) => c.family).values()].map((cases) => panel(comparison, cases)));
-  }
-
   const names = shortNames(comparisons.flatMap((x) => x.cases));
   const interval = (c) => (c.interval ? `${c.within ? "~ " : ""}${percent(c.interval[0])} .. ${percent(c.interval[1])}` : "");
   const kColumns = [["base ms", (c) => c.base_ms], ["new ms", (c) => c.new_ms], ["change %", (c) => c.ratio, percent], ["95 % interval", (c) => c.interval?.[1], (_, c) => interval(c)],
@@ -66,5 +44,5 @@ tbench.comparison = (() => {
       show = tbench.sortedTable(table, nav, columns, cells);
     }
   }
-  return { panels, show: (records) => show?.(comparisons.flatMap((x) => selected(x, records).map((c) => ({ ...c, file: x.file })))) };
+  return { show: (records) => show?.(comparisons.flatMap((x) => selected(x, records).map((c) => ({ ...c, file: x.file })))) };
 })();

@@ -1,8 +1,8 @@
-// Search, a choice for each key that varies, and what has to be drawn anew: when a filter, the theme or the paper changes.
+// Search, a choice for each key that varies, and the light theme on paper.
 "use strict";
 /** Calls update(list) with the records that pass. facets: [title, values, of(record)] beside those of the keys. */
 tbench.filters = (facets, noun, update) => {
-  const { records, keys, distinct, element, charts } = tbench;
+  const { records, keys, distinct, element } = tbench;
   const search = document.getElementById("search");
   const made = [];
   function refresh() {
@@ -25,8 +25,7 @@ tbench.filters = (facets, noun, update) => {
   const form = document.getElementById("filters");
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(refresh));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
-  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; refresh(); charts.drawAll(); });
-  addEventListener("afterprint", () => { delete document.documentElement.dataset.theme; refresh(); });
+  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; });
+  addEventListener("afterprint", () => { delete document.documentElement.dataset.theme; });
   refresh();
 };

@@ -2,16 +2,11 @@
 "use strict";
 tbench.flame = (() => {
   const { format, element } = tbench;
+  const { drawn } = tbench.sketch;
   const kWidth = 1180, kRow = 22, kBox = 21; // in units of the picture
   const kLetter = 6.7, kPadding = 8, kMinLetters = 3; // of a name in its box
   const kLeast = 0.4; // wide, to be drawn
   const kSlots = [2, 1, 6, 7, 3, 4, 5, 9]; // of outermost ranges; what is inside has a share of their colour
-  const drawn = (tag, attributes, ...children) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children);
-    return made;
-  };
   /** Where each range is: those in one stand side by side in their order, and begin where it does. */
   function placesOf(ranges) {
     const whole = { left: 0, filled: 0, depth: -1 };

@@ -1,7 +1,7 @@
 // Puts the page of a history together: machines and their epochs, all series in a table, plots of those chosen.
 "use strict";
 (() => {
-  const { files, records, format, percent, element, charts, series, filters } = tbench;
+  const { files, records, format, percent, element, sketch, series, filters } = tbench;
   const kPlots = 12; // at once
   const kStates = ["regressed", "changed", "quiet"]; // what matters first
   const several = files.length > 1;
@@ -40,11 +40,9 @@
     const section = element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title`, tabindex: "-1", class: "name" }, record.name),
       element("p", { class: "note" }, files[record.file].label), parts);
     document.getElementById("series").append(section);
-    charts.draw("series", parts, series.panelOf(record, record.points), "History");
-    parts.append(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Nights of ${record.name}` }, series.tableOf(record, record.points)));
+    parts.append(sketch.draw(series.panelOf(record, record.points)), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Nights of ${record.name}` }, series.tableOf(record, record.points)));
   }
   function render() {
-    charts.drop("series");
     document.getElementById("series").replaceChildren();
     list.slice(page * kPlots, (page + 1) * kPlots).forEach(sectionOf);
     tbench.pager(document.getElementById("series-pages"), page, list.length, kPlots, (to) => { page = to; render(); document.getElementById("series").scrollIntoView(); });

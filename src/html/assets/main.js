@@ -1,7 +1,7 @@
 // Puts the page of results together: run headers, plots, comparison, one case, all cases.
 "use strict";
 (() => {
-  const { summary, files, records, format, element, plots, charts, comparison, cases, filters, flame } = tbench;
+  const { summary, files, records, format, element, charts, sketch, comparison, cases, filters, flame } = tbench;
   const chosen = document.getElementById("chosen");
   const kChoices = 1000; // of cases to show in full; a search narrows them
 
@@ -25,7 +25,7 @@
     const record = chosen.value === "" ? undefined : records[Number(chosen.value)];
     details(record);
     flame(record);
-    charts.samples(record);
+    sketch.samples(record);
   }
   const option = (r) => element("option", { value: r.index }, r.join + (files.length > 1 ? ` · ${files[r.file].label}` : ""));
   function choose(record) {
@@ -36,8 +36,10 @@
     document.getElementById("samples-title").scrollIntoView();
   }
   chosen.addEventListener("change", showCase);
+  let last; // the list that the filters left most recently
   filters([["status", (r) => r.status]], "results", (list) => {
-    plots.forEach((plot) => charts.show(plot, list));
+    last = list;
+    charts.ready.then(() => { if (list === last) charts.show(list); });
     comparison.show(list);
     cases(list, choose);
     const before = chosen.value;

@@ -1,9 +1,11 @@
-// One series over time: its points, levels and events, as a panel for charts.js and as a table that says the same.
+// One series over time: its points, levels and events, as a panel for sketch.js and as a table that says the same.
 "use strict";
 tbench.series = (() => {
   const { files, groupBy, format, percent, element } = tbench;
+  const { steps, labels } = tbench.sketch;
   const kLeastRange = 0.04; // of the middle: noise is to look like noise
   const kHalfDay = 43_200_000; // ms, so that points are off the frame
+  const kDays = 4; // that are named below a plot
   const night = (point) => point.started.split("T")[0];
   const median = (values) => {
     const sorted = [...values].sort((a, b) => a - b);
@@ -54,20 +56,23 @@ tbench.series = (() => {
     const range = rangeOf(points);
     const edge = 0.03 * (range.max - range.min);
     const inside = (ms) => Math.min(range.max - edge, Math.max(range.min + edge, ms ?? range.max));
-    const days = [points[0].x - kHalfDay, points.at(-1).x + kHalfDay];
+    const [low, high] = [points[0].x - kHalfDay, points.at(-1).x + kHalfDay];
     const device = (p) => (p.device === undefined ? "" : `, the GPU ${format(p.device)} ms of it`);
-    const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${p.ms === undefined ? "no value" : `${format(p.ms)} ms${device(p)}`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
+    const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${night(p)}: ${p.ms === undefined ? "no value" : `${format(p.ms)} ms${device(p)}`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
     const only = (passes) => points.filter(passes).map(at);
-    const series = [{ name: "median of the processes", paint: "--accent", file: 0, points: only((p) => p.counts) },
-      { name: "level", paint: "--text", file: 1, line: true, points: levels(points) },
-      { name: "level changed", paint: "--warn", file: 0, shape: "triangle", points: only((p) => p.change !== undefined) },
-      { name: "confirmed regression", paint: "--bad", file: 0, shape: "rectRot", points: only((p) => p.regressed) },
-      { name: "invalid night", paint: "--dim", file: 0, shape: "crossRot", points: only((p) => p.invalid && p.ms !== undefined) },
-      { name: "no value", paint: "--bad", file: 0, shape: "star", points: only((p) => p.ms === undefined) },
-      { name: "new epoch", paint: "--dim", file: 1, line: true,
-        points: points.filter((p) => p.startsEpoch).flatMap((p) => [{ x: p.x, y: range.min, said: `new epoch: ${p.epoch}` }, { x: p.x, y: range.max, said: `new epoch: ${p.epoch}` }, { x: p.x, y: NaN }]) }];
+    const day = (x) => new Date(x).toISOString().slice(0, 10);
+    const series = [{ name: "median of the processes", paint: "--accent", shape: points.length > 60 ? "small" : "circle", line: true, points: only((p) => p.counts) },
+      { name: "level", paint: "--text", line: true, points: levels(points) },
+      { name: "level changed", paint: "--warn", shape: "triangle", points: only((p) => p.change !== undefined) },
+      { name: "confirmed regression", paint: "--bad", shape: "diamond", points: only((p) => p.regressed) },
+      { name: "invalid night", paint: "--dim", shape: "cross", points: only((p) => p.invalid && p.ms !== undefined) },
+      { name: "no value", paint: "--bad", shape: "star", points: only((p) => p.ms === undefined) },
+      { name: "new epoch", paint: "--dim", line: true, points: points.filter((p) => p.startsEpoch).flatMap((p) => [{ x: p.x, y: range.min }, { x: p.x, y: range.max }, { x: p.x, y: NaN }]) }];
+    const ticks = steps(range.min, range.max);
+    const y = { low: range.min, high: range.max, ticks: labels(ticks).map((label, i) => ({ at: ticks[i], label })), title: `ms, from ${format(range.min)}` };
+    const days = Array.from({ length: kDays }, (_, i) => points[0].x + (i * (points.at(-1).x - points[0].x)) / (kDays - 1 || 1));
     const events = points.flatMap((p) => eventsOf(p).map((e) => `${night(p)} ${e}`));
-    return { title: "", kind: "time", small: points.length > 60, x: "", y: "ms", range, between: { min: days[0], max: days[1] }, series: series.filter((s) => s.points.length > 0),
+    return { title: record.name, x: { low, high, ticks: [...new Map(days.map((x) => [day(x), { at: x, label: day(x) }])).values()], title: "" }, y, series: series.filter((s) => s.points.length > 0).map((s) => ({ ...s, of: day, unit: "ms" })),
       said: `${record.name}: ${points.length} nights. ${events.length ? events.join(", ") : "No events"}. The table lists them.` };
   }
   const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["device ms", (p) => format(p.device), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "html/charts/marks.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::html {
@@ -17,13 +18,19 @@ namespace tbench::html {
 struct ChartPoint {
   double x{};
   double y{};
+  PointFacts facts{};   // only drawn on a page with scripts
+  bool has_no_value{};  // drawn as a cross at the top, and not part of the line; only on a page with scripts
 };
+
+enum class SeriesLook { kLineAndPoints, kLine, kPoints };
 
 struct ChartSeries {
   std::string name;
   std::string colour;              // CSS: `var(--slot-1)`
   std::size_t shape{};             // index of its point shape; there are five shapes
   std::vector<ChartPoint> points;  // in the order of the line
+  SeriesLook look{SeriesLook::kLineAndPoints};
+  bool is_dashed{};
 };
 
 struct ChartTick {
@@ -31,15 +38,23 @@ struct ChartTick {
   std::string label;
 };
 
+/// The pages on which a chart stands: without scripts, or with assets/chart.js.
+enum class ChartPage { kPlain, kScripted };
+
 struct LineChart {
   std::string title;
   std::string x;  // titles of the axes
   std::string y;
-  std::vector<ChartTick> ticks;  // ticks of x, ascending; a label without room is left out
+  std::vector<ChartTick> ticks;  // ticks of x, ascending; a label without room is left out. Empty: 1, 2, 5 of a decade
   std::vector<ChartSeries> series;
+  ChartPage page{ChartPage::kPlain};
+  bool begins_linear{};  // whether y is linear at first; only with is_switchable
+  bool is_switchable{};  // whether the picture has both scales of y
+  bool has_legend{true};
 };
 
-/// Returns a `figure` with two logarithmic axes. Texts are escaped.
+/// Returns a `figure` with two logarithmic axes. Texts are escaped. On a page with scripts, points carry their facts,
+/// and a switchable chart has the ticks of both scales of y, of which one set is hidden.
 /// @param chart  has at least one series with at least one point; all values are above 0
 /// @throws       std::invalid_argument  for any other chart
 [[nodiscard]] std::string line_chart(const LineChart& chart);

@@ -1,12 +1,11 @@
-#include "html/charts/charts.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
+#include "html/charts/axes.hpp"
+#include "html/charts/charts.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -20,97 +19,105 @@ constexpr double kLeft = 64;
 constexpr double kRight = 16;
 constexpr double kTop = 12;
 constexpr double kBottom = 44;
-constexpr double kLetter = 7.2;  // width of the widest digit in a label of height 12
-constexpr double kLine = 15;     // height of a label with the gap to the next label
+constexpr double kLetter = 9;  // width of the widest digit in a label of height 14, as on small screens
+constexpr double kLine = 15;   // height of a label with the gap to the next label
+constexpr double kApart = 19;  // the least distance of labels of y, whose letters are higher on small screens
+constexpr double kCrosses = kTop + 6;
 
-/// The positions of values on one axis.
-struct Scale {
-  double low{};
-  double high{};
-  double from{};
-  double to{};
-  [[nodiscard]] double operator()(double value) const {
-    return from + (to - from) * std::log(value / low) / std::log(high / low);
-  }
-};
+bool is_scripted(const LineChart& chart) { return chart.page == ChartPage::kScripted; }
 
-/// Returns a scale that extends beyond the values at both ends, by 5 % of their logarithmic range, but at least by a
-/// factor of 1.08. No point is then on the frame.
-Scale scale_of(double low, double high, double from, double to) {
-  const double room = std::max(1.08, std::pow(high / low, 0.05));
-  return {.low = low / room, .high = high * room, .from = from, .to = to};
+/// Returns the ticks of the chart, or 1, 2 and 5 of every decade.
+std::vector<ChartTick> ticks_of(const LineChart& chart, const AxisScale& x) {
+  if (!chart.ticks.empty()) return chart.ticks;
+  std::vector<ChartTick> ticks;
+  const std::vector<double> steps = log_steps(x.low, x.high);
+  const std::vector<std::string> labels = tick_labels(steps);
+  for (std::size_t i = 0; i < steps.size(); ++i) ticks.push_back({.at = steps[i], .label = labels[i]});
+  return ticks;
 }
 
-/// Returns 1, 2 and 5 of every decade, or all digits if these are fewer than three values.
-std::vector<double> round_values(double low, double high) {
-  const auto values = [&](auto keeps) {
-    std::vector<double> found;
-    for (int decade = static_cast<int>(std::floor(std::log10(low))); std::pow(10.0, decade) <= high; ++decade) {
-      for (int digit = 1; digit < 10; ++digit) {
-        const double value = digit * std::pow(10.0, decade);
-        if (keeps(digit) && value >= low && value <= high) found.push_back(value);
-      }
-    }
-    return found;
-  };
-  const std::vector<double> few = values([](int digit) { return digit == 1 || digit == 2 || digit == 5; });
-  constexpr std::size_t kMin = 3;
-  return few.size() >= kMin ? few : values([](int) { return true; });
-}
-
-std::string x_axis(const LineChart& chart, const Scale& x) {
+std::string x_axis(const LineChart& chart, const AxisScale& x) {
   std::string axis;
   double end = -kWidth;
-  for (const ChartTick& tick : chart.ticks) {
+  for (const ChartTick& tick : ticks_of(chart, x)) {
     const double at = x(tick.at);
     axis += grid_line(at, kTop, at, kHeight - kBottom);
     const double half = kLetter * static_cast<double>(tick.label.size()) / 2;
-    if (at - half < end + kLetter) continue;
+    if (at - half < end + kLetter || at + half > kWidth) continue;
     axis += text_at(at, kHeight - kBottom + kLine, "middle", tick.label);
     end = at + half;
   }
   return axis + text_at((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", chart.x);
 }
 
-std::string y_axis(const LineChart& chart, const Scale& y) {
+std::string y_axis(const std::string& title, const AxisScale& y) {
+  constexpr int kMaxSteps = 6;
+  const std::vector<double> steps = y.is_log ? log_steps(y.low, y.high) : steps_between(y.low, y.high, kMaxSteps);
+  const std::vector<std::string> labels = tick_labels(steps);
   std::string axis;
   double end = kHeight;
-  for (const double value : round_values(y.low, y.high)) {
-    const double at = y(value);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const double at = y(steps[i]);
     axis += grid_line(kLeft, at, kWidth - kRight, at);
-    if (at > end - kLine) continue;
-    axis += text_at(kLeft - 6, at + 4, "end", fmt::format("{:g}", value));
+    if (at > end - kApart) continue;
+    axis += text_at(kLeft - 6, at + 4, "end", labels[i]);
     end = at;
   }
   return axis + fmt::format("<text transform=\"translate(13 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                            (kTop + kHeight - kBottom) / 2, render::escape_markup(chart.y));
+                            (kTop + kHeight - kBottom) / 2, render::escape_markup(title));
 }
 
-/// Returns the path of a point shape: circle, square, triangle, diamond or inverted triangle.
-std::string shape_at(std::size_t shape, double x, double y) {
-  constexpr std::array kShapes{"m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "m-3.5 -3.5h7v7h-7z", "m0 -4.5l4.5 8h-9z",
-                               "m0 -5l5 5l-5 5l-5 -5z", "m0 4.5l4.5 -8h-9z"};
-  return fmt::format("M{:.1f} {:.1f}{}", x, y, kShapes.at(shape % kShapes.size()));
+/// Returns the ticks of one scale of y, with what a script needs to place values on it.
+std::string y_ticks(const LineChart& chart, const AxisScale& y, bool is_shown) {
+  return fmt::format(
+      "<g class=\"ticks\" data-scale=\"{}\" data-low=\"{}\" data-high=\"{}\" data-from=\"{}\" "
+      "data-to=\"{}\"{}>\n{}</g>\n",
+      y.is_log ? "log" : "linear", y.low, y.high, y.from, y.to, is_shown ? "" : " display=\"none\"",
+      y_axis(chart.y + origin_note(y), y));
 }
 
-std::string series_lines(const ChartSeries& series, const Scale& x, const Scale& y) {
+std::string point_at(const ChartSeries& series, const ChartPoint& point, bool is_plain, double x, double y) {
+  if (is_plain) {
+    return fmt::format("<path class=\"point\" d=\"{}\"><title>{}: {}</title></path>\n", shape_at(series.shape, x, y),
+                       render::escape_markup(series.name), render::format_number(point.y));
+  }
+  const std::string value = point.has_no_value ? "" : number_text(point.y);
+  return fmt::format("<path class=\"{}\" d=\"{}\"{}/>\n", point.has_no_value ? "cross" : "point",
+                     point.has_no_value ? cross_at(x, kCrosses) : shape_at(series.shape, x, y),
+                     point_attributes(number_text(point.x), value, point.facts));
+}
+
+/// Returns the points of a line without marks, from which a script draws it again: position on x, value, and x.
+std::string line_values(const ChartSeries& series, const AxisScale& x) {
+  std::string values;
+  for (const ChartPoint& point : series.points) {
+    values += fmt::format("{}{:.1f} {} {}", values.empty() ? "" : ",", x(point.x), number_text(point.y),
+                          number_text(point.x));
+  }
+  return fmt::format(" data-values=\"{}\"", values);
+}
+
+std::string series_lines(const LineChart& chart, const ChartSeries& series, const AxisScale& x, const AxisScale& y) {
   std::string line;
   std::string points;
   for (const ChartPoint& point : series.points) {
-    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(point.x), y(point.y));
-    points += fmt::format("<path class=\"point\" d=\"{}\"><title>{}: {}</title></path>\n",
-                          shape_at(series.shape, x(point.x), y(point.y)), render::escape_markup(series.name),
-                          render::format_number(point.y));
+    const double at = point.has_no_value ? kCrosses : y(point.y);
+    if (!point.has_no_value) line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x(point.x), at);
+    if (series.look != SeriesLook::kLine) points += point_at(series, point, !is_scripted(chart), x(point.x), at);
   }
-  return fmt::format("<g style=\"--series:{}\">\n<path class=\"line\" d=\"{}\"/>\n{}</g>\n", series.colour, line,
-                     points);
+  const bool is_alone = series.look == SeriesLook::kLine && is_scripted(chart);
+  const std::string path = series.look == SeriesLook::kPoints
+                               ? ""
+                               : fmt::format("<path class=\"line{}\" d=\"{}\"{}/>\n", series.is_dashed ? " dashed" : "",
+                                             line, is_alone ? line_values(series, x) : "");
+  return fmt::format("<g{} style=\"--series:{}\">\n{}{}</g>\n", is_scripted(chart) ? " class=\"series\"" : "",
+                     series.colour, path, points);
 }
 
-std::string legend_entry(const ChartSeries& series) {
-  return fmt::format(
-      "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\" style=\"--series:{}\"><path class=\"point\" d=\"{}\"/></svg>"
-      "{}</li>\n",
-      series.colour, shape_at(series.shape, 6, 6), render::escape_markup(series.name));
+std::string sign_of(const ChartSeries& series) {
+  const std::string line = fmt::format("<path class=\"line{}\" d=\"M0 6H12\"/>", series.is_dashed ? " dashed" : "");
+  if (series.look == SeriesLook::kLine) return line;
+  return (series.is_dashed ? line : "") + fmt::format("<path class=\"point\" d=\"{}\"/>", shape_at(series.shape, 6, 6));
 }
 
 struct Range {
@@ -123,31 +130,50 @@ struct Range {
   }
 };
 
+struct Ranges {
+  Range x;
+  Range y;
+  std::size_t count{};
+};
+
+Ranges ranges_of(const LineChart& chart) {
+  Ranges ranges;
+  for (const ChartSeries& series : chart.series) {
+    for (const ChartPoint& point : series.points) {
+      ranges.x.add(point.x);
+      if (!point.has_no_value) ranges.y.add(point.y);
+      ++ranges.count;
+    }
+  }
+  if (ranges.count == 0 || ranges.y.high == 0) throw std::invalid_argument{"line_chart: no points"};
+  return ranges;
+}
+
+std::string head_of(const LineChart& chart, std::size_t count) {
+  const std::string said =
+      fmt::format("{}: {} by {}, {} values, which the table lists", chart.title, chart.y, chart.x, count);
+  if (is_scripted(chart)) return chart_head(chart.title, said, kWidth, kHeight);
+  return fmt::format(
+      "<figure>\n<figcaption>{}</figcaption>\n<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n",
+      render::escape_markup(chart.title), kWidth, kHeight, render::escape_markup(said));
+}
+
 }  // namespace
 
 std::string line_chart(const LineChart& chart) {
-  Range x_range;
-  Range y_range;
-  std::size_t count = 0;
-  for (const ChartSeries& series : chart.series) {
-    for (const ChartPoint& point : series.points) {
-      x_range.add(point.x);
-      y_range.add(point.y);
-      ++count;
-    }
-  }
-  if (count == 0) throw std::invalid_argument{"line_chart: no points"};
-  const Scale x = scale_of(x_range.low, x_range.high, kLeft, kWidth - kRight);
-  const Scale y = scale_of(y_range.low, y_range.high, kHeight - kBottom, kTop);
-  std::string figure = fmt::format(
-      "<figure>\n<figcaption>{0}</figcaption>\n"
-      "<svg viewBox=\"0 0 {1} {2}\" role=\"img\" aria-label=\"{0}: {3} by {4}, {5} values, which the table lists\">\n",
-      render::escape_markup(chart.title), kWidth, kHeight, render::escape_markup(chart.y),
-      render::escape_markup(chart.x), count);
-  figure += x_axis(chart, x) + y_axis(chart, y);
-  for (const ChartSeries& series : chart.series) figure += series_lines(series, x, y);
-  figure += "</svg>\n<ul class=\"legend\">\n";
-  for (const ChartSeries& series : chart.series) figure += legend_entry(series);
+  const Ranges ranges = ranges_of(chart);
+  const AxisScale x = log_scale(ranges.x.low, ranges.x.high, kLeft, kWidth - kRight);
+  const AxisScale log = log_scale(ranges.y.low, ranges.y.high, kHeight - kBottom, kTop);
+  const AxisScale linear = linear_scale(ranges.y.low, ranges.y.high, kHeight - kBottom, kTop);
+  const AxisScale& y = chart.begins_linear ? linear : log;
+  std::string figure = head_of(chart, ranges.count) + x_axis(chart, x);
+  figure += is_scripted(chart) ? y_ticks(chart, y, true) : y_axis(chart.y, y);
+  if (is_scripted(chart) && chart.is_switchable) figure += y_ticks(chart, chart.begins_linear ? log : linear, false);
+  for (const ChartSeries& series : chart.series) figure += series_lines(chart, series, x, y);
+  figure += is_scripted(chart) ? "</svg></div>\n" : "</svg>\n";
+  if (!chart.has_legend) return figure + "</figure>\n";
+  figure += "<ul class=\"legend\">\n";
+  for (const ChartSeries& series : chart.series) figure += legend_entry(series.colour, sign_of(series), series.name);
   return figure + "</ul>\n</figure>\n";
 }
 

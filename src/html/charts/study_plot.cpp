@@ -145,7 +145,7 @@ Division division_of(const std::vector<Value>& values, std::string_view axis) {
   return division;
 }
 
-/// Returns the share of the text colour in a variant's colour, as in assets/colours.js.
+/// Returns the share of the text colour in a variant's colour, as in plots/division.cpp.
 double shade_of(std::size_t index, std::size_t count) {
   const auto number = static_cast<double>(count);
   return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);

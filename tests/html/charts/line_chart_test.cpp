@@ -76,5 +76,32 @@ TEST(LineChart, TakesNoValuesThatALogarithmLacks) {
   EXPECT_THROW(static_cast<void>(line_chart(empty)), std::invalid_argument);
 }
 
+LineChart scripted() {
+  LineChart chart = sample();
+  chart.page = ChartPage::kScripted;
+  chart.is_switchable = true;
+  chart.series[0].is_dashed = true;
+  chart.series[0].points[2].has_no_value = true;
+  chart.series[0].points[2].facts.status = "oom";
+  return chart;
+}
+
+TEST(LineChart, OnAPageWithScriptsHasBothScalesAndFacts) {
+  const std::string chart = line_chart(scripted());
+  EXPECT_THAT(chart, AllOf(HasSubstr("class=\"ticks\" data-scale=\"log\""), HasSubstr("data-scale=\"linear\"")));
+  EXPECT_EQ(count_of(chart, "display=\"none\""), 1U) << "one of them is shown";
+  EXPECT_THAT(chart, AllOf(HasSubstr("data-x=\"128\" data-y=\"1\""), HasSubstr("class=\"line dashed\""),
+                           HasSubstr("class=\"cross\""), HasSubstr("data-x=\"512\" data-y=\"\" data-status=\"oom\"")));
+  EXPECT_EQ(count_of(chart, "<title>"), 0U) << "the script has the tooltips";
+  EXPECT_THAT(chart, HasSubstr(">ms, log</text>"));
+}
+
+TEST(LineChart, ALineAloneKeepsItsValues) {
+  LineChart chart = scripted();
+  chart.series.push_back(
+      {.name = "roof", .colour = "var(--text)", .points = {{128, 5}, {512, 5}}, .look = SeriesLook::kLine});
+  EXPECT_THAT(line_chart(chart), HasSubstr(" 5 128,"));
+}
+
 }  // namespace
 }  // namespace tbench::html

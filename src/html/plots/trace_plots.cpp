@@ -1,0 +1,262 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "html/plots/plots.hpp"
+#include "tbench/core/step_counts.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::html {
+namespace {
+
+constexpr std::size_t kMaxRows = 40;  // of one panel
+constexpr double kLeastShare = 0.02;  // of a panel's time: classes with less are `others`
+constexpr std::string_view kOthers = "others";
+
+/// The colour of a class of operations: classes that take much of a step have one each.
+struct ClassColour {
+  std::string_view name;
+  std::string_view colour;
+};
+constexpr std::array<ClassColour, 11> kColours{
+    {{"gemm", "var(--slot-2)"},
+     {"attention_fused", "var(--slot-1)"},
+     {"softmax_forward", "var(--slot-7)"},
+     {"softmax_backward", "color-mix(in srgb, var(--slot-7), var(--text) 50%)"},
+     {"norm", "var(--slot-6)"},
+     {"elementwise", "var(--slot-4)"},
+     {"reduction", "var(--slot-5)"},
+     {"copy", "var(--slot-3)"},
+     {"optimizer", "var(--slot-9)"},
+     {"loss", "var(--slot-8)"},
+     {"embedding_index", "var(--slot-0)"}}};
+constexpr std::string_view kOthersColour = "color-mix(in srgb, var(--dim), var(--text) 50%)";
+
+/// A cause of gaps between operations.
+struct Gap {
+  std::string_view name;
+  std::string_view colour;
+  Seconds StepTrace::*time;
+};
+constexpr std::array<Gap, 3> kGaps{{{"host late", "var(--bad)", &StepTrace::host_gaps},
+                                    {"device's own", "var(--warn)", &StepTrace::device_gaps},
+                                    {"others", "var(--dim)", &StepTrace::other_gaps}}};
+
+/// The operations of one class in one phase.
+struct ClassSum {
+  std::string kernel_class;
+  double milliseconds{};
+  double operations{};
+};
+
+/// A row of a panel: a phase of a step, or its gaps if it has no classes.
+struct Row {
+  std::string name;
+  const PlotCase* of{};
+  std::vector<ClassSum> classes{};
+};
+
+const StepTrace& trace_of(const PlotCase& of) { return *of.record->trace; }
+
+/// Returns the traced cases; of several processes, the middle one.
+Cases traced(const Cases& cases) {
+  return middles(only(cases, [](const PlotCase& of) { return of.record->trace.has_value(); }), counter("median_ms"));
+}
+
+double total_gaps(const StepTrace& trace) {
+  return std::accumulate(kGaps.begin(), kGaps.end(), 0.0,
+                         [&](double sum, const Gap& gap) { return sum + (trace.*gap.time).value; });
+}
+
+/// Returns a row per phase, and one for the gaps, if there are any.
+std::vector<Row> rows_of(const PlotCase& of, const std::string& name) {
+  std::vector<Row> rows;
+  for (const TracedKernel& kernel : trace_of(of).kernels) {
+    const std::string label = name + " " + kernel.phase;
+    auto row = std::ranges::find(rows, label, &Row::name);
+    if (row == rows.end()) row = rows.insert(rows.end(), {.name = label, .of = &of});
+    auto sum = std::ranges::find(row->classes, kernel.kernel_class, &ClassSum::kernel_class);
+    if (sum == row->classes.end()) sum = row->classes.insert(sum, {.kernel_class = kernel.kernel_class});
+    sum->milliseconds += to_milliseconds(kernel.total);
+    sum->operations += kernel.calls;
+  }
+  if (total_gaps(trace_of(of)) > 0) rows.push_back({.name = name + " gaps", .of = &of});
+  return rows;
+}
+
+/// Returns the classes with a colour and a share of the time, the largest first.
+std::vector<std::string> shown_classes(const std::vector<Row>& rows) {
+  std::map<std::string, double> totals;
+  double whole = 0;
+  for (const Row& row : rows) {
+    for (const ClassSum& sum : row.classes) {
+      totals[sum.kernel_class] += sum.milliseconds;
+      whole += sum.milliseconds;
+    }
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, total] : totals) {
+    const bool has_colour = std::ranges::find(kColours, name, &ClassColour::name) != kColours.end();
+    if (has_colour && total >= kLeastShare * whole) names.push_back(name);
+  }
+  std::ranges::stable_sort(names, std::greater{}, [&](const std::string& name) { return totals.at(name); });
+  return names;
+}
+
+PointFacts facts_with(const PlotCase& of, std::string unit, std::string note) {
+  return {.record = of.index,
+          .unit = std::move(unit),
+          .status = std::string{to_string(of.record->status)},
+          .note = std::move(note)};
+}
+
+/// Adds the operations of a row that pass to a series, behind `end`.
+void add_classes(RowSeries& series, const Row& row, std::size_t number, double& end, const auto& passes) {
+  RowMark mark{.row = number, .from = end, .to = end, .value = 0, .facts = {}};
+  std::string note;
+  for (const ClassSum& sum : row.classes) {
+    if (!passes(sum.kernel_class)) continue;
+    mark.value += sum.milliseconds;
+    note += fmt::format("{}{}: {} ms in {} operation{}", note.empty() ? "" : "; ", sum.kernel_class,
+                        render::format_number(sum.milliseconds), render::format_number(sum.operations),
+                        sum.operations == 1 ? "" : "s");
+  }
+  if (note.empty()) return;
+  mark.to = end += mark.value;
+  mark.facts = facts_with(*row.of, "ms", note);
+  series.marks.push_back(std::move(mark));
+}
+
+RowSeries gap_series(const Gap& gap, const std::vector<Row>& rows, std::vector<double>& ends) {
+  RowSeries series{.name = fmt::format("gap: {}", gap.name),
+                   .colour = std::string{gap.colour},
+                   .look = RowLook::kOutline,
+                   .marks = {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double length = rows[i].classes.empty() ? to_milliseconds(trace_of(*rows[i].of).*gap.time) : 0;
+    if (!(length > 0)) continue;
+    series.marks.push_back({.row = i,
+                            .from = ends[i],
+                            .to = ends[i] + length,
+                            .value = length,
+                            .facts = facts_with(*rows[i].of, "ms", "")});
+    ends[i] += length;
+  }
+  return series;
+}
+
+std::vector<RowSeries> class_series(const std::vector<Row>& rows) {
+  std::vector<RowSeries> all;
+  std::vector<double> ends(rows.size());
+  const std::vector<std::string> shown = shown_classes(rows);
+  const auto is_shown = [&](const std::string& name) { return std::ranges::find(shown, name) != shown.end(); };
+  const auto add = [&](std::string_view name, std::string_view colour, const auto& passes) {
+    RowSeries series{.name = std::string{name}, .colour = std::string{colour}, .look = RowLook::kBar, .marks = {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) add_classes(series, rows[i], i, ends[i], passes);
+    if (!series.marks.empty()) all.push_back(std::move(series));
+  };
+  for (const std::string& name : shown) {
+    add(name, std::ranges::find(kColours, name, &ClassColour::name)->colour,
+        [&](const std::string& other) { return other == name; });
+  }
+  add(kOthers, kOthersColour, [&](const std::string& name) { return !is_shown(name); });
+  for (const Gap& gap : kGaps) {
+    if (RowSeries series = gap_series(gap, rows, ends); !series.marks.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+RowChart classes_panel(const PlotData& data, const Cases& group, const Keys& panel, const Keys& by) {
+  std::vector<Row> rows;
+  for (const PlotCase* one : group) {
+    for (Row& row : rows_of(*one, row_name(data, *one, by))) rows.push_back(std::move(row));
+  }
+  RowChart chart{.title = titled(group, panel), .x = "ms of a step", .rows = {}, .series = {}};
+  if (rows.size() > kMaxRows) {
+    chart.title += fmt::format("; {} more rows are left out", rows.size() - kMaxRows);
+    rows.resize(kMaxRows);
+  }
+  for (const Row& row : rows) chart.rows.push_back(row.name);
+  chart.series = class_series(rows);
+  return chart;
+}
+
+/// Returns a panel per shape.
+Panels classes(const PlotData& data, const Cases& cases) {
+  const Keys how{"impl", "method", "pass", "precision", "exec"};  // how the work of one shape is done
+  Panels panels;
+  for (const Cases& family : by_family(traced(cases))) {
+    const Keys rest = varying(family);
+    const Keys panel = without(rest, how);
+    for (const Cases& group : by_keys(family, panel)) {
+      RowChart chart = classes_panel(data, group, panel, without(rest, panel));
+      if (!chart.series.empty()) panels.emplace_back(std::move(chart));
+    }
+  }
+  return panels;
+}
+
+RowChart gaps_panel(const PlotData& data, const Cases& group, const Keys& panel, const Keys& by) {
+  RowChart chart{.title = titled(group, panel), .x = "% of the traced step", .rows = {}, .series = {}};
+  const std::size_t count = std::min(group.size(), kMaxRows);
+  if (group.size() > count) chart.title += fmt::format("; {} more are left out", group.size() - count);
+  for (std::size_t i = 0; i < count; ++i) chart.rows.push_back(row_name(data, *group[i], by));
+  std::vector<double> ends(count);
+  for (const Gap& gap : kGaps) {
+    RowSeries series{
+        .name = std::string{gap.name}, .colour = std::string{gap.colour}, .look = RowLook::kBar, .marks = {}};
+    for (std::size_t i = 0; i < count; ++i) {
+      const StepTrace& trace = trace_of(*group[i]);
+      const double share = 100 * (trace.*gap.time).value / trace.span.value;
+      if (!(share > 0)) continue;
+      const std::string note = fmt::format(
+          "{} ms; {} kernels, {} launches; longest gap {} us", render::format_number(to_milliseconds(trace.*gap.time)),
+          render::format_number(kernels_per_step(trace)), render::format_number(trace.launches),
+          render::format_number(to_microseconds(trace.longest_gap)));
+      series.marks.push_back({.row = i,
+                              .from = ends[i],
+                              .to = ends[i] + share,
+                              .value = share,
+                              .facts = facts_with(*group[i], "%", note)});
+      ends[i] += share;
+    }
+    if (!series.marks.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+/// Returns a row per case.
+Panels gaps(const PlotData& data, const Cases& cases) {
+  Panels panels;
+  const Cases known = only(
+      traced(cases), [](const PlotCase& of) { return total_gaps(trace_of(of)) > 0 && trace_of(of).span.value > 0; });
+  for (const Cases& family : by_family(known)) {
+    const Keys rest = varying(family);
+    const Keys by = without(rest, {"size", "op"});
+    const Keys panel = without(rest, by);
+    for (const Cases& group : by_keys(family, panel)) panels.emplace_back(gaps_panel(data, group, panel, by));
+  }
+  return panels;
+}
+
+}  // namespace
+
+std::vector<Plot> trace_plots() {
+  return {{.id = "classes",
+           .title = "The GPU's time by class of operation",
+           .note = "A traced step by phase, and the gaps in which the GPU did nothing: the host was late, or the next "
+                   "operation was queued and had not begun. Of several processes, the middle one.",
+           .panels = classes},
+          {.id = "gaps",
+           .title = "Gaps between operations",
+           .note = "How long the GPU did nothing in a traced step, and why. A traced step is longer than a timed one "
+                   "where the host limits it.",
+           .panels = gaps}};
+}
+
+}  // namespace tbench::html
