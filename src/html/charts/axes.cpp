@@ -54,7 +54,7 @@ std::vector<double> steps_between(double low, double high, int most) {
   const double step = whole[1];
   std::vector<double> steps;
   for (double number = std::ceil(low / step - kRounding); number * step <= high + kRounding * step; ++number) {
-    steps.push_back(number * step);
+    steps.push_back(number * step + 0.0);  // 0 instead of -0
   }
   return steps;
 }

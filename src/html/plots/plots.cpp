@@ -26,7 +26,7 @@ std::string section_of(const Plot& plot, const PlotData& data, const Cases& case
   std::string note{plot.note};
   if (plot.id == "roofline") note += unplaced_note(cases);
   if (panels.size() > kMaxPanels) {
-    note += fmt::format(" {} more panels are left out: pass fewer files.", panels.size() - kMaxPanels);
+    note += fmt::format(" {} more panels are left out.", panels.size() - kMaxPanels);
   }
   std::string section = fmt::format(
       "<section id=\"{0}\" aria-labelledby=\"{0}-title\"><h2 id=\"{0}-title\">{1}</h2>\n<p class=\"note\">{2}</p>\n"

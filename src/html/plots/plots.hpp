@@ -38,7 +38,7 @@ struct Plot {
 [[nodiscard]] std::string unplaced_note(const Cases& cases);
 
 /// The largest number of panels that a page has of one plot.
-inline constexpr std::size_t kMaxPanels = 64;
+inline constexpr std::size_t kMaxPanels = 96;
 
 /// Returns the markup of all plots: a `section` per plot that has panels.
 [[nodiscard]] std::string plots_html(std::span<const results::NamedResults> results,

@@ -31,6 +31,7 @@ TEST(LinearScale, BeginsAtZeroUnlessValuesAreNearEachOther) {
 TEST(StepsBetween, AreMultiplesInsideOfTheRange) {
   EXPECT_THAT(steps_between(347, 402, 6), ElementsAre(350, 360, 370, 380, 390, 400));
   EXPECT_THAT(steps_between(0, 1, 2), ElementsAre(0, 0.5, 1));
+  EXPECT_EQ(tick_labels(steps_between(0, 1, 2)).front(), "0") << "no -0";
   EXPECT_THROW(static_cast<void>(steps_between(1, 1, 6)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(steps_between(0, INFINITY, 6)), std::invalid_argument);
 }
