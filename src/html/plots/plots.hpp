@@ -29,6 +29,8 @@ struct Plot {
 [[nodiscard]] Plot roofline_plot();
 /// Plots of operations with the ceilings that were measured: rooflines, shares, bandwidth and matrix products.
 [[nodiscard]] std::vector<Plot> operation_plots();
+/// Gaps between the operations of traced steps.
+[[nodiscard]] Plot gap_plot();
 /// Plots of traced steps: the GPU's time by phase and class of operation, and the gaps.
 [[nodiscard]] std::vector<Plot> trace_plots();
 /// The comparison of every file with the first one.

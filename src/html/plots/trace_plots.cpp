@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "html/plots/plots.hpp"
-#include "tbench/core/step_counts.hpp"
+#include "html/plots/traced_cases.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::html {
 namespace {
 
-constexpr std::size_t kMaxRows = 40;  // of one panel
 constexpr double kLeastShare = 0.02;  // of a panel's time: classes with less are `others`
 constexpr std::string_view kOthers = "others";
 
@@ -37,16 +35,6 @@ constexpr std::array<ClassColour, 11> kColours{
      {"embedding_index", "var(--slot-0)"}}};
 constexpr std::string_view kOthersColour = "color-mix(in srgb, var(--dim), var(--text) 50%)";
 
-/// A cause of gaps between operations.
-struct Gap {
-  std::string_view name;
-  std::string_view colour;
-  Seconds StepTrace::*time;
-};
-constexpr std::array<Gap, 3> kGaps{{{"host late", "var(--bad)", &StepTrace::host_gaps},
-                                    {"device's own", "var(--warn)", &StepTrace::device_gaps},
-                                    {"others", "var(--dim)", &StepTrace::other_gaps}}};
-
 /// The operations of one class in one phase.
 struct ClassSum {
   std::string kernel_class;
@@ -60,18 +48,6 @@ struct Row {
   const PlotCase* of{};
   std::vector<ClassSum> classes{};
 };
-
-const StepTrace& trace_of(const PlotCase& of) { return *of.record->trace; }
-
-/// Returns the traced cases; of several processes, the middle one.
-Cases traced(const Cases& cases) {
-  return middles(only(cases, [](const PlotCase& of) { return of.record->trace.has_value(); }), counter("median_ms"));
-}
-
-double total_gaps(const StepTrace& trace) {
-  return std::accumulate(kGaps.begin(), kGaps.end(), 0.0,
-                         [&](double sum, const Gap& gap) { return sum + (trace.*gap.time).value; });
-}
 
 /// Returns a row per phase, and one for the gaps, if there are any.
 std::vector<Row> rows_of(const PlotCase& of, const std::string& name) {
@@ -106,13 +82,6 @@ std::vector<std::string> shown_classes(const std::vector<Row>& rows) {
   }
   std::ranges::stable_sort(names, std::greater{}, [&](const std::string& name) { return totals.at(name); });
   return names;
-}
-
-PointFacts facts_with(const PlotCase& of, std::string unit, std::string note) {
-  return {.record = of.index,
-          .unit = std::move(unit),
-          .status = std::string{to_string(of.record->status)},
-          .note = std::move(note)};
 }
 
 /// Adds the operations of a row that pass to a series, behind `end`.
@@ -177,9 +146,9 @@ RowChart classes_panel(const PlotData& data, const Cases& group, const Keys& pan
     for (Row& row : rows_of(*one, row_name(data, *one, by))) rows.push_back(std::move(row));
   }
   RowChart chart{.title = titled(group, panel), .x = "ms of a step", .rows = {}, .series = {}};
-  if (rows.size() > kMaxRows) {
-    chart.title += fmt::format("; {} more rows are left out", rows.size() - kMaxRows);
-    rows.resize(kMaxRows);
+  if (rows.size() > kMaxTraceRows) {
+    chart.title += fmt::format("; {} more rows are left out", rows.size() - kMaxTraceRows);
+    rows.resize(kMaxTraceRows);
   }
   for (const Row& row : rows) chart.rows.push_back(row.name);
   chart.series = class_series(rows);
@@ -201,49 +170,6 @@ Panels classes(const PlotData& data, const Cases& cases) {
   return panels;
 }
 
-RowChart gaps_panel(const PlotData& data, const Cases& group, const Keys& panel, const Keys& by) {
-  RowChart chart{.title = titled(group, panel), .x = "% of the traced step", .rows = {}, .series = {}};
-  const std::size_t count = std::min(group.size(), kMaxRows);
-  if (group.size() > count) chart.title += fmt::format("; {} more are left out", group.size() - count);
-  for (std::size_t i = 0; i < count; ++i) chart.rows.push_back(row_name(data, *group[i], by));
-  std::vector<double> ends(count);
-  for (const Gap& gap : kGaps) {
-    RowSeries series{
-        .name = std::string{gap.name}, .colour = std::string{gap.colour}, .look = RowLook::kBar, .marks = {}};
-    for (std::size_t i = 0; i < count; ++i) {
-      const StepTrace& trace = trace_of(*group[i]);
-      const double share = 100 * (trace.*gap.time).value / trace.span.value;
-      if (!(share > 0)) continue;
-      const std::string note = fmt::format(
-          "{} ms; {} kernels, {} launches; longest gap {} us", render::format_number(to_milliseconds(trace.*gap.time)),
-          render::format_number(kernels_per_step(trace)), render::format_number(trace.launches),
-          render::format_number(to_microseconds(trace.longest_gap)));
-      series.marks.push_back({.row = i,
-                              .from = ends[i],
-                              .to = ends[i] + share,
-                              .value = share,
-                              .facts = facts_with(*group[i], "%", note)});
-      ends[i] += share;
-    }
-    if (!series.marks.empty()) chart.series.push_back(std::move(series));
-  }
-  return chart;
-}
-
-/// Returns a row per case.
-Panels gaps(const PlotData& data, const Cases& cases) {
-  Panels panels;
-  const Cases known = only(
-      traced(cases), [](const PlotCase& of) { return total_gaps(trace_of(of)) > 0 && trace_of(of).span.value > 0; });
-  for (const Cases& family : by_family(known)) {
-    const Keys rest = varying(family);
-    const Keys by = without(rest, {"size", "op"});
-    const Keys panel = without(rest, by);
-    for (const Cases& group : by_keys(family, panel)) panels.emplace_back(gaps_panel(data, group, panel, by));
-  }
-  return panels;
-}
-
 }  // namespace
 
 std::vector<Plot> trace_plots() {
@@ -252,11 +178,7 @@ std::vector<Plot> trace_plots() {
            .note = "A traced step by phase, and the gaps in which the GPU did nothing: the host was late, or the next "
                    "operation was queued and had not begun. Of several processes, the middle one.",
            .panels = classes},
-          {.id = "gaps",
-           .title = "Gaps between operations",
-           .note = "How long the GPU did nothing in a traced step, and why. A traced step is longer than a timed one "
-                   "where the host limits it.",
-           .panels = gaps}};
+          gap_plot()};
 }
 
 }  // namespace tbench::html
