@@ -10,8 +10,8 @@
 #include "bench/author/tools.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/process/command.hpp"
-#include "tbench/studies/study.hpp"
 #include "tbench/studies/study_report.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::bench {
 
@@ -23,11 +23,13 @@ void check_page(const Options& options) {
 
 void say_answer(const Options& options, const results::ResultFile& file) {
   if (options.study.empty() || options.json_on_stdout) return;
-  const studies::Study& study = studies::find_study(options.study, "--tb_study");
-  if (!study.answer) return;
   const results::NamedResults results{.label = options.out, .file = file};
-  for (const std::string& answer : studies::study_report(study, {&results, 1}, {}).answers) {
-    fmt::print("{}\n", answer);
+  const studies::Writeup writeup = studies::find_writeup(options.study, "--tb_study");
+  for (const studies::Study& study : writeup.studies()) {
+    if (!study.answer) continue;
+    for (const std::string& answer : studies::study_report(study, {&results, 1}, {}).answers) {
+      fmt::print("{}\n", answer);
+    }
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "bench/families/family.hpp"
 #include "tbench/core/hints/suggestions.hpp"
-#include "tbench/studies/study.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -106,7 +106,7 @@ std::optional<std::string> meaning_of_word(const std::string& word) {
   if (word.find(':') != std::string::npos) return "--benchmark_filter=" + word;
   if (word == "help" || word == "version") return "--" + word;
   if (const auto suite = recognise_value(word, Names{"smoke", "standard", "full"})) return "--tb_suite=" + *suite;
-  if (const auto study = recognise_value(word, studies::study_names())) return "--tb_study=" + *study;
+  if (const auto study = recognise_value(word, studies::known_study_names())) return "--tb_study=" + *study;
   if (word.ends_with(".json") || word.ends_with(".json.gz")) return "--benchmark_out=" + word;
   return std::nullopt;
 }

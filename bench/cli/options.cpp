@@ -21,7 +21,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/model/plugins.hpp"
 #include "tbench/render/help.hpp"
-#include "tbench/studies/study.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -82,8 +82,9 @@ void declare_selection(CLI::App& app, Options& options) {
               "[default: standard with a GPU, else smoke]")
       ->transform(one_of<Suite>({{"smoke", Suite::kSmoke}, {"standard", Suite::kStandard}, {"full", Suite::kFull}}));
   group.option("--tb_study", options.study,
-               fmt::format("Run exactly the cases of one table of 'tbench report --study', by its protocol: {}",
-                           fmt::join(studies::study_names(), ", ")));
+               fmt::format("Run exactly the cases of these studies (NAME or NAME,NAME...), which 'tbench report "
+                           "--study' shows, by their protocols: {}",
+                           fmt::join(studies::known_study_names(), ", ")));
   group.each(
       "--tb_axis", [&](const std::string& text) { options.axes.push_back(parse_axis(text)); },
       "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)");
@@ -341,18 +342,18 @@ void check_together(const Options& options) {
   if (options.isolation == Isolation::kNone) refuse_with("--tb_isolate=none", "that is one process; leave one out");
 }
 
-/// Applies the study's protocol to options that the user has not set.
-void apply_study(Options& options) {
+/// Checks the studies, and asks for the traces that one of them needs.
+void apply_studies(Options& options) {
   if (options.study.empty()) return;
-  const studies::Study& study = studies::find_study(options.study, "--tb_study");
   if (options.suite) {
     throw UsageError{fmt::format(
         "--tb_study={}: not together with --tb_suite: a study has its own cases; leave one out", options.study)};
   }
-  options.study = study.name;
-  if (!options.fixed_warm_up) options.fixed_warm_up = study.protocol.warm_up;
-  if (!options.fixed_samples) options.fixed_samples = study.protocol.samples;
-  if (study.protocol.needs_trace) options.trace = true;
+  const studies::Writeup writeup = studies::find_writeup(options.study, "--tb_study");
+  options.study = writeup.name;
+  for (const studies::Study& study : writeup.studies()) {
+    if (study.protocol.needs_trace) options.trace = true;
+  }
 }
 
 /// Names the results file after the page of --tb_page if the user gave none, because a page is made from it.
@@ -416,7 +417,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     return {.options = {},
             .help = fmt::format("transformer_bench {}, commit {}\n", TBENCH_VERSION, build_info().commit)};
   static_cast<void>(CaseFilter{options.filter, "--benchmark_filter"});
-  apply_study(options);
+  apply_studies(options);
   give_page_results(options);
   if (!options.profile.empty()) options.trace = true;
   check_together(options);

@@ -16,8 +16,6 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/model/plugins.hpp"
-#include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -88,41 +86,21 @@ std::optional<std::string> explanation(const Options& options, std::span<const C
                        : explain_unmatched_filter(options.filter, families, cases, of_suites);
 }
 
-/// Returns the known values of a key; empty for a key that takes any number, and for an unknown family or key.
-std::vector<std::string> known_values(std::span<const FamilySpec> families, const std::string& family,
-                                      const std::string& key) {
-  const auto spec = std::ranges::find(families, family, &FamilySpec::name);
-  if (spec == families.end()) return {};
-  const auto found = std::ranges::find(spec->keys, key, &KeySpec::key);
-  return found == spec->keys.end() ? std::vector<std::string>{} : found->known;
-}
-
-/// Returns the family's implementations that come from --tb_plugin.
-std::vector<std::string> plugins_of(std::span<const FamilySpec> families, const std::string& family) {
-  std::vector<std::string> names = known_values(families, family, "impl");
-  std::erase_if(names, [](const std::string& impl) { return model::find_plugin(impl) == nullptr; });
-  return names;
+/// Returns the protocols of these cases only.
+StudyProtocols protocols_of(std::span<const CaseId> cases, StudyProtocols all) {
+  StudyProtocols own;
+  for (const CaseId& id : cases) own.insert(all.extract(id.name()));
+  return own;
 }
 
 Selection select_study(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
-  const studies::Study known =
-      studies::with_known_values(studies::for_device(studies::find_study(options.study, "--tb_study"), has_gpu),
-                                 [&](const std::string& family, const CaseId::Parameter& value) {
-                                   const std::vector<std::string> values = known_values(families, family, value.first);
-                                   return std::ranges::find(values, value.second) != values.end();
-                                 });
-  const studies::Study joined =
-      studies::with_plugins(known, [&](const std::string& family) { return plugins_of(families, family); });
-  const studies::Study study = studies::with_open_axes(
-      joined, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
-  const std::vector<FamilyGrid> grids = studies::grids_with_sizes(study, options.sizes);
-  const std::vector<CaseId> cases = expand(families, grids, options.axes);
-  if (cases.empty()) {
-    throw UsageError{
-        fmt::format("--tb_study={}: its cases are of several ranks, and this is one process", options.study)};
-  }
+  StudyCases all = study_cases(families, options, has_gpu);
+  const std::vector<CaseId>& cases = all.cases;
   Selection selection{.suite = Suite::kStandard, .cases = filtered(cases, options.filter)};
-  if (!selection.cases.empty()) return selection;
+  if (!selection.cases.empty()) {
+    selection.protocols = protocols_of(selection.cases, std::move(all.protocols));
+    return selection;
+  }
   if (const auto why = explanation(options, cases)) {
     throw UsageError{"--benchmark_filter: " + *why};
   }

@@ -11,6 +11,7 @@
 
 #include "bench/cli/options.hpp"
 #include "bench/families/family.hpp"
+#include "bench/plan/study_cases.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/run_order.hpp"
@@ -20,6 +21,7 @@ namespace tbench::bench {
 struct Selection {
   Suite suite{};
   std::vector<CaseId> cases;    // never empty
+  StudyProtocols protocols{};   // of the cases of a study; empty for a suite
   std::size_t by_name_only{};   // matching cases of the suite's tables that run only if named
   std::size_t need_gpu{};       // matching cases that need a GPU
   std::size_t need_packages{};  // matching cases without the package of their compiled graph

@@ -102,6 +102,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
   if (options_.anonymous) environment_ = without_identity(std::move(environment_));
   check_exclusive(options_, environment_);
   if (!on_gpu_) refuse_gpu_options(options_);
+  if (!options_.study.empty()) protocols_ = study_cases(specs_of(families_), options_, on_gpu_).protocols;
   if (on_gpu_) {
     context_time_ = cuda::make_context();
     if (options_.memory_limit_gib) limit_memory(*options_.memory_limit_gib, *environment_.gpu);
@@ -153,7 +154,8 @@ std::optional<Record> LocalRunner::refusal(const CaseId& id, const StopRequested
 measure::SamplerOptions LocalRunner::sampler_of(const CaseId& id) {
   const Family& family = family_of(families_, id);
   const Suite suite = options_.suite.value_or(Suite::kStandard);
-  measure::SamplerOptions sampler = sampler_options(options_, suite, regime_of(family.spec, id));
+  measure::SamplerOptions sampler =
+      sampler_options(options_, suite, regime_of(family.spec, id), protocol_of(protocols_, id));
   if (family.prescribe) family.prescribe(id, sampler);
   const bool is_first = measured_families_.insert(id.family()).second;
   if (suite == Suite::kSmoke && !options_.verify_again && options_.plugins.empty()) sampler.verify_again = is_first;

@@ -9,6 +9,7 @@
 
 #include "bench/cli/options.hpp"
 #include "bench/families/family.hpp"
+#include "bench/plan/study_cases.hpp"
 #include "bench/run/case_runner.hpp"
 #include "tbench/core/case.hpp"
 #include "tbench/core/environment.hpp"
@@ -53,6 +54,7 @@ class LocalRunner final : public CaseRunner {
   std::unique_ptr<measure::ClockMonitor> monitor_;
   std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
   std::set<std::string> measured_families_;
+  StudyProtocols protocols_;  // empty for a suite
 };
 
 }  // namespace tbench::bench

@@ -131,9 +131,10 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
   if (options.isolation == Isolation::kNone) recorded["isolate"] = "none";
   if (options.order_seed) recorded["order_seed"] = fmt::format("{}", *options.order_seed);
   if (options.plant) recorded["plant"] = fmt::format("{}:{}", options.plant->name, options.plant->share);
+  const studies::StudyProtocol protocol = common_protocol(selection.protocols);
   for (const Regime regime : regimes) {
     const std::string prefix = regime == Regime::kBurst ? "burst_" : "";
-    const measure::SamplerOptions sampler = sampler_options(options, selection.suite, regime);
+    const measure::SamplerOptions sampler = sampler_options(options, selection.suite, regime, protocol);
     recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
     recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
     if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
@@ -143,7 +144,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
   if (options.ceilings != CeilingChoice::kAuto) {
     recorded["ceilings"] = options.ceilings == CeilingChoice::kOn ? "on" : "off";
   }
-  if (options.verify_again == false) recorded["verify"] = "once";
+  if (!options.verify_again.value_or(!protocol.verify_once)) recorded["verify"] = "once";
   if (!options.verify_again && selection.suite == Suite::kSmoke && options.plugins.empty())
     recorded["verify"] = "twice one case per family";
   if (options.trace.value_or(on_gpu)) recorded["trace"] = "on";

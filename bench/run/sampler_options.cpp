@@ -1,6 +1,7 @@
 #include "bench/run/sampler_options.hpp"
 
 #include <cstdint>
+#include <optional>
 
 #include "tbench/measure/burst.hpp"
 
@@ -13,7 +14,8 @@ constexpr std::int64_t kSmokeSamples = 5;
 
 }  // namespace
 
-measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {
+measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime,
+                                        const studies::StudyProtocol& protocol) {
   const bool is_burst = regime == Regime::kBurst;
   measure::SamplerOptions sampler = is_burst ? measure::burst_options() : measure::SamplerOptions{};
   if (suite == Suite::kSmoke) {
@@ -28,9 +30,11 @@ measure::SamplerOptions sampler_options(const Options& options, Suite suite, Reg
   }
   if (options.min_time) sampler.sample_time = *options.min_time;
   if (options.min_warm_up_time) sampler.warm_up_time = *options.min_warm_up_time;
-  sampler.verify_again = options.verify_again.value_or(true);
-  if (options.fixed_warm_up) sampler.fixed_warm_up = options.fixed_warm_up;
-  if (options.fixed_samples) sampler.fixed_samples = options.fixed_samples;
+  sampler.verify_again = options.verify_again.value_or(!protocol.verify_once);
+  const std::optional<std::int64_t> warm_up = options.fixed_warm_up ? options.fixed_warm_up : protocol.warm_up;
+  const std::optional<std::int64_t> samples = options.fixed_samples ? options.fixed_samples : protocol.samples;
+  if (warm_up) sampler.fixed_warm_up = warm_up;
+  if (samples) sampler.fixed_samples = samples;
   sampler.l2 = options.l2.value_or(L2State::kCold);
   return sampler;
 }

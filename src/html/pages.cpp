@@ -121,6 +121,18 @@ std::string plots_html(const studies::StudySection& section) {
   return html + "</section>\n";
 }
 
+/// Returns links to the chapters of a report; empty without chapters.
+std::string contents_html(const studies::StudyReport& report) {
+  std::string links;
+  std::size_t chapter = 0;
+  for (const studies::StudySection& section : report.sections) {
+    if (section.heading.empty()) continue;
+    links +=
+        fmt::format("<li><a href=\"#chapter-{}\">{}</a></li>\n", ++chapter, render::escape_markup(section.heading));
+  }
+  return links.empty() ? "" : fmt::format("<nav aria-label=\"Contents\"><ul>\n{}</ul></nav>\n", links);
+}
+
 }  // namespace
 
 std::string html_report(std::span<const results::NamedResults> results) {
@@ -171,8 +183,17 @@ std::string study_html(const studies::StudyReport& report) {
     body += fmt::format("<p><strong>{}</strong></p>\n", render::escape_markup(answer));
   }
   for (const std::string& source : report.sources) body += note_html(source);
-  for (const studies::StudySection& section : report.sections)
+  body += contents_html(report);
+  std::size_t chapter = 0;
+  for (const studies::StudySection& section : report.sections) {
+    if (!section.heading.empty()) {
+      body += fmt::format("<h2 id=\"chapter-{}\">{}</h2>\n", ++chapter, render::escape_markup(section.heading));
+    }
+    for (const std::string& sentence : section.sentences) {
+      body += fmt::format("<p>{}</p>\n", render::escape_markup(sentence));
+    }
     body += plots_html(section) + section.table().html(section.caption);
+  }
   for (const std::string& note : report.notes) body += note_html(note);
   if (!report.commands.empty()) body += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);
   for (std::size_t i = 0; i < report.commands.size(); ++i) {

@@ -102,7 +102,8 @@ std::string html_cell(const Cell& cell, Align align, bool is_row_header) {
       cell.footnote == 0
           ? escape_markup(cell.text)
           : fmt::format("— <a href=\"#how-{0}\" aria-label=\"not measured, see command {0}\">[{0}]</a>", cell.footnote);
-  return fmt::format("<{}{}>{}</{}>", tag, attribute, content, tag);
+  const std::string tooltip = cell.full.empty() ? "" : fmt::format(" title=\"{}\"", escape_markup(cell.full));
+  return fmt::format("<{}{}{}>{}</{}>", tag, attribute, tooltip, content, tag);
 }
 
 }  // namespace

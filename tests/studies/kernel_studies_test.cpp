@@ -90,7 +90,7 @@ TEST(NonGemm, ListsTheEightLongestOfAPhase) {
   const StudySection section = report_of("non_gemm", {record}).sections.at(1);
   std::vector<std::string> names;
   for (const auto& row : section.rows) names.push_back(row.back().text);
-  EXPECT_THAT(names, ElementsAre("softmax_fw<float>", "add10", "add9", "add8", "add7", "add6", "add5", "add4", ""))
+  EXPECT_THAT(names, ElementsAre("softmax_fw", "add10", "add9", "add8", "add7", "add6", "add5", "add4", ""))
       << "the last row is the training step, which nobody measured";
 }
 
@@ -201,7 +201,7 @@ TEST(KernelStudies, ArePrintedInEveryFormat) {
               AllOf(HasSubstr("train_step  optimizer  optimizer"), HasSubstr("— [1]")));
   EXPECT_THAT(study_page(report, StudyFormat::kMarkdown),
               HasSubstr("| train_step | forward | gemm | 10 | 3.000 | 60.0 | 300.0 | 2.000 | 5.000 | 3000 | "
-                        "nvjet_a\\<bf16\\> |"));
+                        "nvjet_a |"));
   EXPECT_THAT(study_page(report, StudyFormat::kCsv),
               AllOf(HasSubstr("forward,,,,,,,,,,,transformer_bench --tb_study=top_kernels --tb_trace=on"),
                     HasSubstr("train_step,backward,softmax_backward,12,4.000,50.0,333.3,")));
@@ -218,7 +218,8 @@ TEST(KernelStudies, JsonHasNumbersWithAllTheirDigits) {
   EXPECT_EQ(backward.at(6).at("text"), "333.3");
   EXPECT_NEAR(backward.at(6).at("value").get<double>(), 4e3 / 12, 1e-9);
   EXPECT_FALSE(backward.at(2).contains("value"));
-  EXPECT_EQ(backward.at(10).at("text"), "softmax_bw<float>");
+  EXPECT_EQ(backward.at(10).at("text"), "softmax_bw");
+  EXPECT_EQ(backward.at(10).at("full"), "softmax_bw<float>");
 }
 
 }  // namespace

@@ -82,13 +82,14 @@ inline StudyReport report_of(const std::string& study, std::vector<Record> recor
        .filter = {}});
 }
 
-/// Returns the rows of a table, with their cells joined by `|`.
+/// Returns the rows of a table, with their cells joined by `|`. A shortened text counts in full.
 inline std::vector<std::string> rows(const StudySection& section) {
   std::vector<std::string> all;
   for (const auto& row : section.rows) {
     std::vector<std::string> cells;
     for (const StudyCell& cell : row) {
-      cells.push_back(cell.footnote > 0 ? "[" + std::to_string(cell.footnote) + "]" : cell.text);
+      const std::string& text = cell.full.empty() ? cell.text : cell.full;
+      cells.push_back(cell.footnote > 0 ? "[" + std::to_string(cell.footnote) + "]" : text);
     }
     all.push_back(join(cells, "|"));
   }

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "tbench/render/summary.hpp"
-#include "tbench/studies/study.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 void declare_study(CLI::App& command, ReportArguments& arguments) {
   command
       .add_option("--study", arguments.study,
-                  fmt::format("The table of a study, from any files: {}", fmt::join(studies::study_names(), ", ")))
+                  fmt::format("The tables of studies (NAME or NAME,NAME...), from any files: {}",
+                              fmt::join(studies::known_study_names(), ", ")))
       ->type_name("NAME");
   command
       .add_option("--axis", arguments.axes,

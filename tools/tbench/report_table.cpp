@@ -27,8 +27,8 @@
 #include "tbench/studies/experiments.hpp"
 #include "tbench/studies/headline.hpp"
 #include "tbench/studies/limits.hpp"
-#include "tbench/studies/study.hpp"
 #include "tbench/studies/study_report.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -82,11 +82,11 @@ studies::StudyReport headline_of(const ReportArguments& arguments, ResultFiles& 
 /// Returns the report of --study or --headline, with the sources of its numbers.
 studies::StudyReport whole_study_of(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.headline) return headline_of(arguments, files);
-  const studies::Study& study = studies::find_study(arguments.study, "--study");
+  const studies::Writeup writeup = studies::find_writeup(arguments.study, "--study");
   if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
   studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
   for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
-  return studies::study_report(study, files.all(arguments.files), options);
+  return studies::writeup_report(writeup, files.all(arguments.files), options);
 }
 
 studies::StudyReport without_hidden_parts(studies::StudyReport report, const ReportArguments& arguments) {
@@ -146,7 +146,7 @@ void check_kind(const ReportArguments& arguments) {
     throw UsageError{
         fmt::format("--study: '{}' is a file, not a study; write --study=NAME {}", arguments.study, arguments.study)};
   }
-  if (!arguments.study.empty()) static_cast<void>(studies::find_study(arguments.study, "--study"));
+  if (!arguments.study.empty()) static_cast<void>(studies::find_writeup(arguments.study, "--study"));
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
   if (!arguments.prices.empty() && !arguments.headline) {
     throw UsageError{"--price is for --headline; give both"};

@@ -25,6 +25,7 @@ struct Cell {
   std::size_t footnote{};         // footnote, from 1, that replaces the text of a missing value; 0 if none
   std::optional<double> value{};  // the number with all digits, in its column's unit, for programs
   std::string marks{};            // remarks on a time; a separate column shows them, not this cell
+  std::string full{};             // the text that `text` shortens, for tooltips and for programs; empty if none
 };
 
 /// Returns a cell that shows the number with these decimals and keeps all of its digits for programs.

@@ -76,8 +76,9 @@ struct StudyTable {
   bool needs_base{};                      // not shown without cases of the speed-up's base
   bool needs_trace{};                     // not shown unless a record has a trace, even if the study needs no traces
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
-  bool has_bars{};       // pages show a bar per column, grouped by the rows' first key, instead of lines
-  std::string family{};  // only cases of this family; if empty, cases of all families
+  bool has_bars{};          // pages show a bar per column, grouped by the rows' first key, instead of lines
+  std::string family{};     // only cases of this family; if empty, cases of all families
+  bool is_without_times{};  // no cell is a time, so that none has the marks of times
   /// Groups the rows whose cases agree in all keys before this one. If empty, the rows keep the order of the study's
   /// grids.
   std::string together_before{};
@@ -133,6 +134,7 @@ struct StudyRowTable {
   std::function<std::vector<StudyRow>(const StudyCase&)> rows_of;
   std::vector<CaseId::Parameter> only{};  // as StudyTable::only
   std::string family{};
+  bool has_kernels{};  // the details are names of kernels, which the table shows in short
 };
 
 /// A protocol with exact counts; the sampler chooses absent counts.
@@ -140,6 +142,8 @@ struct StudyProtocol {
   std::optional<std::int64_t> warm_up{};  // steps
   std::optional<std::int64_t> samples{};  // steps; none is dropped
   bool needs_trace{};  // --tb_trace=on; a record with a time and without a trace does not count as measured
+  bool verify_once{};  // --tb_verify=once
+  bool operator==(const StudyProtocol&) const = default;
 };
 
 struct Study {
@@ -163,6 +167,8 @@ struct Study {
   std::vector<std::string> open_to_plugins{};
   /// Sentences above the tables, which a run prints at its end. May be empty.
   std::function<std::vector<std::string>(const StudyMeasurements&)> answer{};
+  /// The value of --tb_study that measures the cases. If empty, it is the study's name.
+  std::string measured_by{};
 };
 
 [[nodiscard]] std::span<const Study> all_studies();
@@ -188,6 +194,11 @@ struct Study {
 /// Returns the study with the plug-ins of each family in `open_to_plugins` after the values of its axis `impl`.
 [[nodiscard]] Study with_plugins(Study study,
                                  const std::function<std::vector<std::string>(const std::string& family)>& plugins_of);
+
+/// Returns the study with only those values of its axes that `kept` has. An axis that `kept` does not name keeps all of
+/// its values. A grid without any value of an axis is left out.
+/// @throws  std::invalid_argument  if no grid is left
+[[nodiscard]] Study restricted(Study study, std::span<const AxisOverride> kept);
 
 /// Returns the study's grids, with the user's sizes as additional values of every `size` axis.
 [[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);

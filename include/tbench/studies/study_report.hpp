@@ -26,6 +26,8 @@ struct StudySection {
   bool has_bars{};                           // as StudyTable::has_bars
   std::vector<StudyStep> steps{};            // one per row; empty if no case has a waterfall chart
   std::size_t name_column{};  // index of the row's name, after the keys and before the values; only with `steps`
+  std::string heading{};      // title of the chapter that begins here; empty if none does
+  std::vector<std::string> sentences{};  // between the heading and the table
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};

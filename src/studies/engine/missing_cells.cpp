@@ -127,6 +127,25 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
   return filter;
 }
 
+/// Returns a description of the box: its family, the keys that distinguish it from other cases, and its number of
+/// cases.
+std::string text_of(const Box& box, std::span<const CaseId> of_all_families) {
+  std::vector<CaseId> all;
+  std::ranges::copy_if(of_all_families, std::back_inserter(all),
+                       [&](const CaseId& id) { return id.family() == box.family; });
+  std::string text = box.family;
+  for (std::size_t i = 0; i < box.keys.size(); ++i) {
+    const auto& [key, chosen] = box.keys[i];
+    const std::vector<std::string> ordered = values_at(all, i);
+    if (ordered.size() == chosen.size()) continue;
+    std::vector<std::string> own;
+    std::ranges::copy_if(ordered, std::back_inserter(own), [&](const auto& value) { return chosen.contains(value); });
+    text += fmt::format(" {}:{}", key, join(own, ","));
+  }
+  const auto count = std::ranges::count_if(all, [&](const CaseId& id) { return holds(box, id); });
+  return fmt::format("{} ({} case{})", text, count, count == 1 ? "" : "s");
+}
+
 /// Returns the number of ranks of a case, as in MissingCells::gpus.
 std::string ranks_of(const CaseId& id) {
   const std::string* const gpus = id.find("gpus");
@@ -161,6 +180,7 @@ MissingCells missing_cells(std::span<const CaseId> all, std::span<const CaseId> 
       }
       result.filters.push_back(filter_of(box, all_of_run));
       result.gpus.push_back(gpus);
+      result.texts.push_back(text_of(box, all_of_run));
     }
   }
   return result;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <stdexcept>
 #include <utility>
 
 #include "tbench/core/error.hpp"
@@ -92,6 +93,22 @@ Study with_plugins(Study study, const std::function<std::vector<std::string>(con
       }
     }
   }
+  return study;
+}
+
+Study restricted(Study study, std::span<const AxisOverride> kept) {
+  const auto lacks = [](const Axis& wanted, const std::string& value) {
+    return std::ranges::find(wanted.values, value) == wanted.values.end();
+  };
+  for (const auto& [family, wanted] : kept) {
+    std::erase_if(study.grids, [&](FamilyGrid& grid) {
+      const auto axis = std::ranges::find(grid.axes, wanted.key, &Axis::key);
+      if (grid.family != family || axis == grid.axes.end()) return false;
+      std::erase_if(axis->values, [&](const std::string& value) { return lacks(wanted, value); });
+      return axis->values.empty();
+    });
+  }
+  if (study.grids.empty()) throw std::invalid_argument{"restricted: no case of the study " + study.name + " is left"};
   return study;
 }
 

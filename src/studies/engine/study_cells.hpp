@@ -26,8 +26,8 @@ struct StudyCells {
   std::string flags;             // flags of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`
 };
 
-/// Finds the cases of a study and their records.
-/// @throws  UsageError  as in study_report
+/// Finds the cases of a study and their records. The result has no case if the options' filter selects none.
+/// @throws  UsageError  as study_report(), except for a filter that selects no case
 [[nodiscard]] StudyCells study_cells(const Study& study, std::span<const results::NamedResults> results,
                                      const StudyOptions& options);
 
@@ -41,6 +41,9 @@ struct MissingCells {
   /// key.
   std::vector<std::string> gpus;
   std::map<std::string, std::size_t> filter_of;  // by case name, the index in `filters`
+  /// For each filter, the cases that it selects: `Model size:2.7B precision:fp32 (24 cases)`. The keys are those that
+  /// distinguish the cases from the others.
+  std::vector<std::string> texts;
 };
 
 /// Returns the filters of the missing cases.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tbench/profile/short_kernel_name.hpp"
 #include "tbench/render/pivot.hpp"
 
 namespace tbench::studies {
@@ -54,6 +56,20 @@ Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) 
   return row_with(table, cells.cell(id, nothing, true));
 }
 
+/// Replaces the names of kernels in the last column by short ones.
+void shorten_kernels(StudySection& section) {
+  std::vector<std::string> names;
+  for (const Cells& row : section.rows) {
+    if (!row.back().text.empty()) names.push_back(row.back().text);
+  }
+  const std::map<std::string, std::string> short_names = profile::short_kernel_names(names);
+  for (Cells& row : section.rows) {
+    StudyCell& cell = row.back();
+    if (cell.text.empty()) continue;
+    cell.full = std::exchange(cell.text, short_names.at(cell.text));
+  }
+}
+
 }  // namespace
 
 std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& cells) {
@@ -92,6 +108,7 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
   if (std::ranges::all_of(section.steps, [](StudyStep step) { return step == StudyStep::kNone; })) {
     section.steps.clear();
   }
+  if (table.has_kernels) shorten_kernels(section);
   return section;
 }
 

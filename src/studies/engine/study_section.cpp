@@ -321,7 +321,7 @@ void Section::add_marks() {
   const auto has_marks = [](const std::vector<StudyCell>& row) {
     return std::ranges::any_of(row, [](const StudyCell& cell) { return !cell.marks.empty(); });
   };
-  if (std::ranges::none_of(section_.rows, has_marks)) return;
+  if (table_.is_without_times || std::ranges::none_of(section_.rows, has_marks)) return;
   for (auto& row : section_.rows) {
     std::string marks = marks_of(row);
     row.resize(section_.columns.size());

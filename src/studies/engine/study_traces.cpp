@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -87,24 +88,32 @@ std::vector<TracedPhase> traced_phases(std::span<const Record* const> records) {
   return phases;
 }
 
+TracedPhase joined_phase(std::string name, std::span<const TracedPhase> phases) {
+  TracedPhase joined{.name = std::move(name), .operations = {}, .total = {}};
+  for (const TracedPhase& phase : phases) {
+    joined.total = joined.total + phase.total;
+    for (const TracedKernel& operation : phase.operations) {
+      const auto same = std::ranges::find(joined.operations, operation.name, &TracedKernel::name);
+      if (same == joined.operations.end()) {
+        joined.operations.push_back(operation);
+        continue;
+      }
+      same->calls += operation.calls;
+      same->total = same->total + operation.total;
+      same->min = std::min(same->min, operation.min);
+      same->max = std::max(same->max, operation.max);
+      same->standard_deviation.reset();
+    }
+  }
+  sort_by_time(joined);
+  return joined;
+}
+
 std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases) {
   const auto forward = std::ranges::find(phases, "forward", &TracedPhase::name);
   const auto backward = std::ranges::find(phases, "backward", &TracedPhase::name);
   if (forward == phases.end() || backward == phases.end()) return std::nullopt;
-  TracedPhase both = *forward;
-  both.name = "forward and backward";
-  both.total = forward->total + backward->total;
-  for (const TracedKernel& operation : backward->operations) {
-    const auto same = std::ranges::find(both.operations, operation.name, &TracedKernel::name);
-    if (same == both.operations.end()) {
-      both.operations.push_back(operation);
-      continue;
-    }
-    same->calls += operation.calls;
-    same->total = same->total + operation.total;
-  }
-  sort_by_time(both);
-  return both;
+  return joined_phase("forward and backward", std::array{*forward, *backward});
 }
 
 namespace {

@@ -23,8 +23,11 @@ struct TracedPhase {
 /// Kernels that most records did not launch are left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
 
-/// Returns forward and backward as one phase, in which an operation of both has one entry. Returns nullopt unless both
-/// phases exist.
+/// Returns several phases as one, in which an operation of several phases has one entry. The calls of such an entry
+/// have no standard deviation.
+[[nodiscard]] TracedPhase joined_phase(std::string name, std::span<const TracedPhase> phases);
+
+/// Returns forward and backward as one phase. Returns nullopt unless both phases exist.
 [[nodiscard]] std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases);
 
 /// The ranges of a step, and the parts and attention times derived from them.

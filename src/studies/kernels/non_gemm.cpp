@@ -59,7 +59,8 @@ Study non_gemm_study() {
                .names = {"phase", "class"},
                .quantities = kernel_quantities(),
                .detail = "kernel",
-               .rows_of = &longest}}};
+               .rows_of = &longest,
+               .has_kernels = true}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "non_gemm", .order = 140, .make = &non_gemm_study});

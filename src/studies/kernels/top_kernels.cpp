@@ -34,7 +34,8 @@ StudyRowTable longest_table(const std::string& caption, std::vector<StudyRow> (*
           .names = {"phase", "class"},
           .quantities = kernel_quantities(),
           .detail = "kernel",
-          .rows_of = rows_of};
+          .rows_of = rows_of,
+          .has_kernels = true};
 }
 
 Seconds time_in(const TracedPhase& phase, const std::string& kernel) {
@@ -79,7 +80,8 @@ Study top_kernels_study() {
                               {"% of forward + backward", &one_digit}},
                .detail = "kernel",
                .rows_of = &forwards_longest,
-               .only = {{"pass", "train_step"}}}}};
+               .only = {{"pass", "train_step"}},
+               .has_kernels = true}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "top_kernels", .order = 130, .make = &top_kernels_study});

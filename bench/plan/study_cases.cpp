@@ -1,0 +1,106 @@
+#include "bench/plan/study_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+#include "tbench/model/plugins.hpp"
+#include "tbench/studies/writeup.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// Returns the known values of a key; empty for a key that takes any number, and for an unknown family or key.
+std::vector<std::string> known_values(std::span<const FamilySpec> families, const std::string& family,
+                                      const std::string& key) {
+  const auto spec = std::ranges::find(families, family, &FamilySpec::name);
+  if (spec == families.end()) return {};
+  const auto found = std::ranges::find(spec->keys, key, &KeySpec::key);
+  return found == spec->keys.end() ? std::vector<std::string>{} : found->known;
+}
+
+/// Returns the family's implementations that come from --tb_plugin.
+std::vector<std::string> plugins_of(std::span<const FamilySpec> families, const std::string& family) {
+  std::vector<std::string> names = known_values(families, family, "impl");
+  std::erase_if(names, [](const std::string& impl) { return model::find_plugin(impl) == nullptr; });
+  return names;
+}
+
+/// Returns the study with the values that this program has.
+studies::Study known_part(const studies::Study& whole, std::span<const FamilySpec> families, bool has_gpu) {
+  const studies::Study known = studies::with_known_values(
+      studies::for_device(whole, has_gpu), [&](const std::string& family, const CaseId::Parameter& value) {
+        const std::vector<std::string> values = known_values(families, family, value.first);
+        return std::ranges::find(values, value.second) != values.end();
+      });
+  const studies::Study joined =
+      studies::with_plugins(known, [&](const std::string& family) { return plugins_of(families, family); });
+  return studies::with_open_axes(
+      joined, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
+}
+
+std::string text_of(const std::optional<std::int64_t>& count) {
+  return count ? fmt::format("{}", *count) : std::string{"as many as it needs"};
+}
+
+/// Adds a study's protocol to the protocol that an earlier study gave to the case. A trace that one of them needs is
+/// taken for both.
+/// @throws  UsageError  if their counts differ and the options do not give these counts
+void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other, const CaseId& id,
+           const std::string& study, const Options& options) {
+  const auto refuse = [&](const char* steps, const char* flag, const auto& one, const auto& two) {
+    throw UsageError{
+        fmt::format("--tb_study={}: '{}' has {} {} steps in {} and {} in the study before it. Give {}=N, or run the "
+                    "studies one after the other.",
+                    options.study, id.name(), text_of(two), steps, study, text_of(one), flag)};
+  };
+  if (!options.fixed_warm_up && earlier.warm_up != other.warm_up) {
+    refuse("warm-up", "--tb_warmup", earlier.warm_up, other.warm_up);
+  }
+  if (!options.fixed_samples && earlier.samples != other.samples) {
+    refuse("timed", "--tb_samples", earlier.samples, other.samples);
+  }
+  earlier.needs_trace = earlier.needs_trace || other.needs_trace;
+  earlier.verify_once = earlier.verify_once && other.verify_once;
+}
+
+}  // namespace
+
+StudyCases study_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
+  StudyCases all;
+  const studies::Writeup writeup = studies::find_writeup(options.study, "--tb_study");
+  for (const studies::Study& whole : writeup.studies()) {
+    const studies::Study study = known_part(whole, families, has_gpu);
+    const std::vector<CaseId> cases = expand(families, studies::grids_with_sizes(study, options.sizes), options.axes);
+    if (cases.empty()) {
+      throw UsageError{fmt::format("--tb_study={}: {} are of several ranks, and this is one process", options.study,
+                                   options.study == study.name ? "its cases" : "the cases of " + study.name)};
+    }
+    for (const CaseId& id : cases) {
+      const auto [entry, is_new] = all.protocols.emplace(id.name(), study.protocol);
+      if (is_new) {
+        all.cases.push_back(id);
+      } else {
+        merge(entry->second, study.protocol, id, study.name, options);
+      }
+    }
+  }
+  return all;
+}
+
+studies::StudyProtocol protocol_of(const StudyProtocols& protocols, const CaseId& id) {
+  const auto found = protocols.find(id.name());
+  return found == protocols.end() ? studies::StudyProtocol{} : found->second;
+}
+
+studies::StudyProtocol common_protocol(const StudyProtocols& protocols) {
+  if (protocols.empty()) return {};
+  const studies::StudyProtocol& first = protocols.begin()->second;
+  const bool is_common = std::ranges::all_of(protocols, [&](const auto& one) { return one.second == first; });
+  return is_common ? first : studies::StudyProtocol{};
+}
+
+}  // namespace tbench::bench

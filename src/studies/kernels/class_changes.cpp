@@ -1,0 +1,75 @@
+// Compares the classes of operations in inference with those in the whole training step, in percentage points.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies::class_changes {
+namespace {
+
+/// Returns each class's percentage of the time of all operations of all phases.
+std::map<std::string, double> percent_by_class(std::span<const Record* const> records) {
+  const TracedPhase step = joined_phase("step", traced_phases(records));
+  std::map<std::string, double> percent;
+  for (const auto& [name, sum] : sums_by_class(step.operations)) percent[name] = percent_of(sum.total, step.total);
+  return percent;
+}
+
+/// Returns the same case with another pass.
+CaseId with_pass(const CaseId& id, const std::string& pass) {
+  std::vector<CaseId::Parameter> parameters = id.parameters();
+  for (auto& [key, value] : parameters) {
+    if (key == "pass") value = pass;
+  }
+  return CaseId{id.family(), std::move(parameters)};
+}
+
+/// Returns a row per class for a training step, the largest change first. Returns no row without a trace of inference.
+std::vector<StudyRow> by_class(const StudyCase& of) {
+  const std::map<std::string, double> inference =
+      percent_by_class(of.all.records_of(with_pass(of.records.front()->id, "forward")));
+  if (inference.empty()) return {};
+  std::map<std::string, double> change = percent_by_class(of.records);
+  const std::map<std::string, double> training = change;
+  for (const auto& [name, percent] : inference) change[name] -= percent;
+  std::vector<StudyRow> rows;
+  for (const auto& [name, points] : change) {
+    const auto in = [&](const std::map<std::string, double>& shares) {
+      const auto found = shares.find(name);
+      return found == shares.end() ? 0.0 : found->second;
+    };
+    rows.push_back({.names = {name}, .values = {in(inference), in(training), points}, .detail = {}});
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const StudyRow& row) { return std::abs(*row.values[2]); });
+  return rows;
+}
+
+std::string signed_digit(double value) { return fmt::format("{:+.1f}", value); }
+
+Study class_changes_study() {
+  return {.name = "class_changes",
+          .title = "From inference to training: the change of each class of operations",
+          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .row_tables = {
+              {.caption = "Percent of the time of all operations on the GPU: of the forward pass alone "
+                          "(pass:forward), and of the whole training step; the change in percentage points",
+               .names = {"class"},
+               .quantities = {{"inference %", &one_digit}, {"training %", &one_digit}, {"change pp", &signed_digit}},
+               .detail = {},
+               .rows_of = &by_class,
+               .only = {{"pass", "train_step"}}}}};
+}
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "class_changes", .order = 162, .make = &class_changes_study});
+
+}  // namespace
+}  // namespace tbench::studies::class_changes

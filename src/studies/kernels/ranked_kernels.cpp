@@ -1,0 +1,67 @@
+// Ranks the kernels of a step by time: within each phase, in forward and backward together, and in the whole step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies::ranked_kernels {
+namespace {
+
+constexpr std::size_t kShown = 5;  // kernels of each ranking, as in the write-ups
+
+/// Returns the phases, followed by forward and backward together and by the whole step where there are several phases.
+std::vector<TracedPhase> rankings_of(std::span<const Record* const> records) {
+  std::vector<TracedPhase> rankings = traced_phases(records);
+  const std::vector<TracedPhase> phases = rankings;
+  const std::optional<TracedPhase> both = forward_and_backward(phases);
+  if (both) rankings.push_back(*both);
+  if (phases.size() > (both ? 2U : 1U)) rankings.push_back(joined_phase("step", phases));
+  return rankings;
+}
+
+StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel& kernel) {
+  constexpr double kMicro = 1e6;
+  return {.names = {ranking.name, fmt::format("{}", rank), kernel.kernel_class},
+          .values = {kernel.calls, to_milliseconds(kernel.total), percent_of(kernel.total, ranking.total),
+                     kernel.total.value / kernel.calls * kMicro},
+          .detail = kernel.name};
+}
+
+std::vector<StudyRow> longest(std::span<const Record* const> records) {
+  std::vector<StudyRow> rows;
+  for (const TracedPhase& ranking : rankings_of(records)) {
+    std::size_t rank = 0;
+    for (const TracedKernel& operation : ranking.operations) {
+      if (is_kernel(operation) && rank < kShown) rows.push_back(row_of(ranking, ++rank, operation));
+    }
+  }
+  return rows;
+}
+
+Study ranked_kernels_study() {
+  return {.name = "ranked_kernels",
+          .title = "The five longest kernels of each phase, of forward and backward together, and of the step",
+          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .row_tables = {{.caption = "Calls and total of a step; the mean is of a call. Percentages are of the time of "
+                                     "all operations of the phase, or of the phases together",
+                          .names = {"phase", "rank", "class"},
+                          .quantities = {{"calls", &count_text},
+                                         {"total ms", &render::format_number},
+                                         {"% of phase", &one_digit},
+                                         {"mean us", &render::format_number}},
+                          .detail = "kernel",
+                          .rows_of = &longest,
+                          .has_kernels = true}}};
+}
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "ranked_kernels", .order = 132, .make = &ranked_kernels_study});
+
+}  // namespace
+}  // namespace tbench::studies::ranked_kernels

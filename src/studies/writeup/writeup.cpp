@@ -1,0 +1,189 @@
+#include "tbench/studies/writeup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "studies/engine/study_contents.hpp"
+#include "studies/writeup/chapters.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/hints/suggestions.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/results/conclusion.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Adds the texts that `all` does not have.
+void append_new(Texts& all, Texts more) {
+  for (std::string& text : more) {
+    if (std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  }
+}
+
+/// Returns the chapters of one name: all chapters of a built-in write-up, or the study as a chapter of its own.
+std::vector<Chapter> chapters_of(const std::string& name, std::string_view names, std::string_view flag) {
+  if (name == kWriteup) return writeup_chapters();
+  const auto study = std::ranges::find(all_studies(), name, &Study::name);
+  if (study != all_studies().end()) return {{.title = study->title, .studies = {*study}}};
+  const Texts known = known_study_names();
+  if (name.empty()) {
+    throw UsageError{
+        fmt::format("{}={}: a name is missing. Separate names by single commas, as in memory,flash.", flag, names)};
+  }
+  throw UsageError{with_suggestion(fmt::format("{}={}: no such study", flag, name), name, known, "studies")};
+}
+
+bool has_axis(const Study& study, const AxisOverride& change) {
+  return std::ranges::any_of(study.grids, [&](const FamilyGrid& grid) {
+    return grid.family == change.family && std::ranges::find(grid.axes, change.axis.key, &Axis::key) != grid.axes.end();
+  });
+}
+
+/// Returns the axes that the study has.
+std::vector<AxisOverride> axes_of(const Study& study, const std::vector<AxisOverride>& axes) {
+  std::vector<AxisOverride> own;
+  std::ranges::copy_if(axes, std::back_inserter(own), [&](const AxisOverride& axis) { return has_axis(study, axis); });
+  return own;
+}
+
+/// @throws  UsageError  for an axis that none of the studies has
+void refuse_unknown_axes(const Writeup& writeup, const std::vector<AxisOverride>& axes) {
+  const auto studies = writeup.studies();
+  for (const AxisOverride& axis : axes) {
+    if (std::ranges::any_of(studies, [&](const Study& study) { return has_axis(study, axis); })) continue;
+    throw UsageError{fmt::format("--axis={}.{}: none of the studies of {} has this axis. Leave it out.", axis.family,
+                                 axis.axis.key, writeup.name)};
+  }
+}
+
+/// The cases of several studies, each once.
+struct Cases {
+  std::vector<CaseId> all;      // that the filter selects
+  std::vector<CaseId> missing;  // the subset without a measurement
+
+  void add(const StudyCells& cells) {
+    for (const CaseId& id : cells.cases) {
+      if (names_.insert(id.name()).second) all.push_back(id);
+    }
+    for (const CaseId& id : cells.missing) {
+      if (missing_names_.insert(id.name()).second) missing.push_back(id);
+    }
+  }
+
+ private:
+  std::set<std::string> names_;
+  std::set<std::string> missing_names_;
+};
+
+/// Adds a study's tables and texts to the report.
+/// @param heading  title of the chapter that begins with the study; empty if none does
+/// @return         whether the study has a table
+bool append(StudyReport& report, StudyContents contents, const std::string& heading) {
+  if (contents.sections.empty()) return false;
+  const std::size_t earlier = report.commands.size();
+  for (StudySection& section : contents.sections) {
+    for (auto& row : section.rows) {
+      for (StudyCell& cell : row) cell.footnote += cell.footnote > 0 ? earlier : 0;
+    }
+  }
+  StudySection& first = contents.sections.front();
+  first.heading = heading;
+  for (Texts* texts : {&contents.answers, &contents.conclusions}) append_new(first.sentences, std::move(*texts));
+  std::ranges::move(contents.sections, std::back_inserter(report.sections));
+  std::ranges::move(contents.commands, std::back_inserter(report.commands));
+  append_new(report.notes, std::move(contents.legend));
+  append_new(report.notes, std::move(contents.trace_notes));
+  return true;
+}
+
+/// Empties the cells without a measurement. A note names their cases, and the only command measures all of them.
+/// @param missing  descriptions of these cases
+void sum_up(StudyReport& report, const Texts& missing, const std::string& command) {
+  for (StudySection& section : report.sections) {
+    for (auto& row : section.rows) {
+      for (StudyCell& cell : row) cell.footnote = 0;
+    }
+  }
+  report.commands.clear();
+  if (missing.empty()) return;
+  report.notes.push_back(fmt::format("Not measured: {}.", join(missing, "; ")));
+  report.commands.push_back(command);
+}
+
+/// Returns the file that the write-up's run continues: the first one that such a run made, or else a new one.
+std::string file_to_resume(const std::string& name, std::span<const results::NamedResults> results) {
+  const auto made = std::ranges::find_if(results, [&](const results::NamedResults& result) {
+    const auto study = result.file.options.find("study");
+    return study != result.file.options.end() && study->second == name;
+  });
+  return made == results.end() ? name + ".json.gz" : made->label;
+}
+
+}  // namespace
+
+std::vector<std::reference_wrapper<const Study>> Writeup::studies() const {
+  std::vector<std::reference_wrapper<const Study>> all;
+  for (const Chapter& chapter : chapters) {
+    for (const Study& study : chapter.studies) all.emplace_back(study);
+  }
+  return all;
+}
+
+std::vector<std::string> known_study_names() {
+  Texts names = study_names();
+  names.emplace_back(kWriteup);
+  return names;
+}
+
+Writeup find_writeup(std::string_view names, std::string_view flag) {
+  Writeup writeup;
+  Texts unique;
+  append_new(unique, split(names, ','));
+  for (const std::string& name : unique) {
+    std::ranges::move(chapters_of(name, names, flag), std::back_inserter(writeup.chapters));
+  }
+  writeup.name = join(unique, ",");
+  writeup.sums_up_missing = writeup.name == kWriteup;
+  const Chapter& first = writeup.chapters.front();
+  writeup.title = writeup.sums_up_missing ? std::string{kWriteupTitle} : first.title;
+  if (unique.size() > 1) writeup.title = fmt::format("{} studies", unique.size());
+  return writeup;
+}
+
+StudyReport writeup_report(const Writeup& writeup, std::span<const results::NamedResults> results,
+                           const StudyOptions& options) {
+  const auto studies = writeup.studies();
+  if (studies.size() == 1) return study_report(studies.front(), results, options);
+  refuse_unknown_axes(writeup, options.axes);
+  StudyReport report{.title = fmt::format("{}: {}", writeup.name, writeup.title),
+                     .sources = source_lines(results),
+                     .answers = {},
+                     .sections = {},
+                     .notes = {},
+                     .commands = {}};
+  Cases cases;
+  for (const Chapter& chapter : writeup.chapters) {
+    std::string heading = chapter.title;
+    for (const Study& study : chapter.studies) {
+      const StudyCells cells =
+          study_cells(study, results, {.axes = axes_of(study, options.axes), .filter = options.filter});
+      cases.add(cells);
+      if (append(report, contents_of(study, cells), heading)) heading.clear();
+    }
+  }
+  if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);
+  if (writeup.sums_up_missing) {
+    sum_up(report, missing_cells(cases.all, cases.missing).texts,
+           fmt::format("transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
+                       results::quoted(file_to_resume(writeup.name, results))));
+  }
+  return report;
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,193 @@
+#include "tbench/studies/writeup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernel_study_samples.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string error_of(const std::string& names) {
+  try {
+    static_cast<void>(find_writeup(names, "--study"));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+const StudyOptions kSmall{
+    .axes = {{"Model", {"size", {"small"}}}, {"Model", {"ctx", {"512"}}}, {"Model", {"precision", {"bf16"}}}},
+    .filter = {}};
+
+std::vector<std::string> headings(const StudyReport& report) {
+  std::vector<std::string> found;
+  for (const StudySection& section : report.sections) {
+    if (!section.heading.empty()) found.push_back(section.heading);
+  }
+  return found;
+}
+
+TEST(Restricted, KeepsTheValuesAndLeavesOutEmptyGrids) {
+  const Study study{
+      .name = "s",
+      .title = "t",
+      .grids = {{"A", {{"k", {"1", "2", "3"}}, {"l", {"x"}}}}, {"A", {{"k", {"2"}}}}, {"B", {{"k", {"2"}}}}},
+      .protocol = {},
+      .tables = {}};
+  const Study kept = restricted(study, std::vector{parse_axis_override("A.k=3,1")});
+  ASSERT_EQ(kept.grids.size(), 2U);
+  EXPECT_THAT(kept.grids[0].axes[0].values, ElementsAre("1", "3"));
+  EXPECT_THAT(kept.grids[0].axes[1].values, ElementsAre("x"));
+  EXPECT_EQ(kept.grids[1].family, "B");
+  const std::vector nothing{parse_axis_override("A.k=9"), parse_axis_override("B.k=9")};
+  EXPECT_THROW(static_cast<void>(restricted(study, nothing)), std::invalid_argument);
+}
+
+TEST(Writeup, IsAListOfStudiesOrOfChapters) {
+  const Writeup two = find_writeup("memory,scaling,memory", "--study");
+  EXPECT_EQ(two.name, "memory,scaling");
+  ASSERT_EQ(two.studies().size(), 2U);
+  EXPECT_EQ(two.studies()[1].get().name, "scaling");
+  const Writeup built_in = find_writeup("writeup", "--study");
+  EXPECT_GT(built_in.chapters.size(), 5U);
+  for (const Study& study : built_in.studies()) EXPECT_EQ(study.measured_by, "writeup") << study.name;
+  EXPECT_THAT(known_study_names(), Contains("writeup"));
+}
+
+/// A run takes the protocol of a case from each study that has it.
+TEST(Writeup, HasOneProtocolForEachFamily) {
+  for (const Study& study : find_writeup("writeup", "--study").studies()) {
+    for (const FamilyGrid& grid : study.grids) {
+      if (grid.family == "Model") {
+        EXPECT_EQ(study.protocol.warm_up, 5) << study.name;
+        EXPECT_EQ(study.protocol.samples, 10) << study.name;
+        EXPECT_TRUE(study.protocol.verify_once) << study.name;
+      } else if (grid.family == "Attention") {
+        EXPECT_EQ(study.protocol.samples, 100) << study.name;
+      } else {
+        EXPECT_FALSE(study.protocol.samples) << study.name;
+      }
+    }
+  }
+}
+
+TEST(Writeup, RefusesUnknownAndMissingNames) {
+  EXPECT_EQ(error_of("memory,scalling"), "--study=scalling: no such study; did you mean 'scaling'?");
+  EXPECT_THAT(error_of("memory,,scaling"), HasSubstr("--study=memory,,scaling: a name is missing."));
+  EXPECT_THAT(error_of(""), HasSubstr("a name is missing"));
+  EXPECT_THAT(error_of("writeups"), HasSubstr("did you mean 'writeup'?"));
+}
+
+TEST(WriteupReport, OfOneStudyIsThatStudysReport) {
+  const std::vector files{support::gpu_results({inferred(), trained()})};
+  const StudyReport one = writeup_report(find_writeup("top_kernels", "--study"), files, kSmall);
+  const StudyReport same = study_report(find_study("top_kernels", "--study"), files, kSmall);
+  EXPECT_EQ(study_page(one, StudyFormat::kJson), study_page(same, StudyFormat::kJson));
+}
+
+TEST(WriteupReport, NumbersTheCommandsOfAllStudies) {
+  const std::vector files{support::gpu_results({trained()})};
+  const StudyReport report = writeup_report(find_writeup("memory,gemm_share", "--study"), files, kSmall);
+  EXPECT_THAT(headings(report), ElementsAre("Peak memory of a step, and what holds it",
+                                            "The share of matrix products in inference and in training"));
+  ASSERT_EQ(report.commands.size(), 2U);
+  EXPECT_THAT(report.commands[0], HasSubstr("--tb_study=memory "));
+  EXPECT_THAT(report.commands[1], HasSubstr("--tb_study=gemm_share "));
+  const auto has_footnote = [](const StudySection& section, std::size_t footnote) {
+    return std::ranges::any_of(section.rows, [&](const auto& row) {
+      return std::ranges::any_of(row, [&](const StudyCell& cell) { return cell.footnote == footnote; });
+    });
+  };
+  EXPECT_TRUE(has_footnote(report.sections.front(), 1));
+  EXPECT_TRUE(has_footnote(report.sections.back(), 2));
+  EXPECT_THAT(study_page(report, StudyFormat::kMarkdown), HasSubstr("\n## Peak memory of a step"));
+  EXPECT_THAT(study_page(report, StudyFormat::kText), HasSubstr("\nPeak memory of a step, and what holds it\n====="));
+  EXPECT_THAT(study_page(report, StudyFormat::kLatex), HasSubstr("\\section*{Peak memory of a step"));
+}
+
+TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
+  const std::vector files{support::gpu_results({inferred(), trained()})};
+  const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
+  EXPECT_THAT(report.commands,
+              ElementsAre("transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
+  EXPECT_THAT(report.notes,
+              Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (50 cases)"), HasSubstr("size:2.7B"))));
+  for (const StudySection& section : report.sections) {
+    for (const auto& row : section.rows) {
+      for (const StudyCell& cell : row) EXPECT_EQ(cell.footnote, 0U) << section.caption;
+    }
+  }
+}
+
+TEST(WriteupReport, GivesAFilterToTheStudiesThatHaveItsCases) {
+  const std::vector files{support::gpu_results({inferred(), trained()})};
+  const StudyOptions attention{.axes = {}, .filter = "^Attention/"};
+  const Writeup writeup = find_writeup("attention_grid,memory", "--study");
+  EXPECT_EQ(headings(writeup_report(writeup, files, attention)).size(), 1U);
+  EXPECT_THROW(static_cast<void>(writeup_report(writeup, files, {.axes = {}, .filter = "^Gemm/"})), UsageError);
+  const StudyOptions unknown{.axes = {parse_axis_override("Gemm.m=64")}, .filter = {}};
+  EXPECT_THROW(static_cast<void>(writeup_report(writeup, files, unknown)), UsageError);
+}
+
+TEST(RankedKernels, RankEachPhaseBothPhasesAndTheStep) {
+  const std::vector<std::string> found = rows(report_of("ranked_kernels", {trained()}).sections[0]);
+  EXPECT_THAT(found, Contains("train_step|backward|1|softmax_backward|12|4.000|50.0|333.3|softmax_bw<float>"));
+  // Products have 6.5 of forward's and backward's 13 ms, and of the step's 16 ms.
+  EXPECT_THAT(found, Contains("train_step|forward and backward|1|gemm|30|6.500|50.0|216.7|nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|1|gemm|30|6.500|40.6|216.7|nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|3|optimizer|3|3.000|18.8|1000|adam"));
+  EXPECT_THAT(found, Not(Contains(HasSubstr("Memcpy"))));
+}
+
+TEST(RankedKernels, HaveShortNames) {
+  const StudyReport report = report_of("ranked_kernels", {inferred()});
+  EXPECT_EQ(report.sections[0].rows.front().back().full, "");
+  const auto& row = report.sections[0].rows[1];
+  EXPECT_EQ(row.back().text, "nvjet_a");
+  EXPECT_EQ(row.back().full, "nvjet_a<bf16>");
+  EXPECT_THAT(study_page(report, StudyFormat::kJson), HasSubstr("\"full\": \"nvjet_a<bf16>\""));
+}
+
+TEST(Products, AreCountedPerLayer) {
+  const std::vector<std::string> found = rows(report_of("products", {trained()}).sections[0]);
+  // Forward has 15 kernels, one of them for the LM head; backward has 20, two of them for it. There are 12 layers.
+  EXPECT_THAT(found, Contains("train_step|forward|15|12|1.167|4.000|80.0"));
+  EXPECT_THAT(found, Contains("train_step|backward|20|12|1.500|3.500|43.8"));
+}
+
+TEST(ClassChanges, AreFromInferenceToTheWholeStep) {
+  const StudyReport report = report_of("class_changes", {inferred(), trained()});
+  // Inference: products 90 and softmax 10 %. Training, of 16 ms: products 7.5, softmax 0.8 and 4, the optimizer 3.
+  EXPECT_THAT(rows(report.sections[0]),
+              ElementsAre("gemm|90.0|46.9|-43.1", "softmax_backward|0.0|25.0|+25.0", "optimizer|0.0|18.8|+18.8",
+                          "softmax_forward|10.0|5.0|-5.0", "elementwise|0.0|3.1|+3.1", "memcpy|0.0|1.2|+1.2"));
+  EXPECT_THAT(rows(report_of("class_changes", {trained()}).sections[0]), ElementsAre("none|||"));
+}
+
+TEST(Sizes, ShowExtentsParametersAndBytesWithoutMarks) {
+  Record record = inferred();
+  record.id = CaseId::parse("Model/size:small/ctx:128/batch:4/pass:forward/precision:fp32/impl:eager");
+  const std::vector files{support::gpu_results({record})};
+  const StudyReport report = study_report(find_study("sizes", "--study"), files,
+                                          {.axes = {parse_axis_override("Model.size=small")}, .filter = {}});
+  EXPECT_THAT(rows(report.sections[0]), ElementsAre("768|3,072|12|12|129|491|981"));
+  EXPECT_THAT(report.commands, IsEmpty());
+}
+
+}  // namespace
+}  // namespace tbench::studies
