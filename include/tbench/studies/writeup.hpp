@@ -29,7 +29,8 @@ struct Writeup {
   bool sums_up_missing{};
 
   /// Returns the studies of all chapters, in their order.
-  [[nodiscard]] std::vector<std::reference_wrapper<const Study>> studies() const;
+  [[nodiscard]] std::vector<std::reference_wrapper<const Study>> studies() const&;
+  std::vector<std::reference_wrapper<const Study>> studies() && = delete;  // they would refer to a temporary object
 };
 
 /// Returns the names of all studies, followed by the names of the built-in write-ups.

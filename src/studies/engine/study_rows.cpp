@@ -66,7 +66,8 @@ void shorten_kernels(StudySection& section) {
   for (Cells& row : section.rows) {
     StudyCell& cell = row.back();
     if (cell.text.empty()) continue;
-    cell.full = std::exchange(cell.text, short_names.at(cell.text));
+    const std::string& name = short_names.at(cell.text);
+    if (name != cell.text) cell.full = std::exchange(cell.text, name);
   }
 }
 

@@ -17,8 +17,7 @@ namespace {
 OperationSum products_of(const TracedPhase& phase) { return sum_of(phase.operations, &is_gemm); }
 
 /// Returns a row per phase: the products of the phase, per layer and outside the layers. A forward pass has one product
-/// outside the layers, the LM head; backward has two
-/// for each product of forward.
+/// outside the layers, the LM head; backward has two for each product of forward.
 std::vector<StudyRow> by_phase(const StudyCase& of) {
   const std::optional<ModelSize> size = size_of(of.records.front()->id, of.all.sizes);
   if (!size) return {};

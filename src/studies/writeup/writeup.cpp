@@ -127,7 +127,7 @@ std::string file_to_resume(const std::string& name, std::span<const results::Nam
 
 }  // namespace
 
-std::vector<std::reference_wrapper<const Study>> Writeup::studies() const {
+std::vector<std::reference_wrapper<const Study>> Writeup::studies() const& {
   std::vector<std::reference_wrapper<const Study>> all;
   for (const Chapter& chapter : chapters) {
     for (const Study& study : chapter.studies) all.emplace_back(study);
