@@ -182,8 +182,10 @@ std::string study_html(const studies::StudyReport& report) {
   for (const std::string& answer : report.answers) {
     body += fmt::format("<p><strong>{}</strong></p>\n", render::escape_markup(answer));
   }
-  for (const std::string& source : report.sources) body += note_html(source);
-  body += contents_html(report);
+  const std::string contents = contents_html(report);
+  std::string sources;
+  for (const std::string& source : report.sources) sources += note_html(source);
+  body += contents.empty() ? sources : contents;
   std::size_t chapter = 0;
   for (const studies::StudySection& section : report.sections) {
     if (!section.heading.empty()) {
@@ -200,6 +202,9 @@ std::string study_html(const studies::StudyReport& report) {
     body += fmt::format("<li id=\"how-{}\"><code>{}</code></li>\n", i + 1, render::escape_markup(report.commands[i]));
   }
   if (!report.commands.empty()) body += "</ol></section>\n";
+  if (!contents.empty() && !sources.empty()) {
+    body += fmt::format("<details><summary>Files: {}</summary>\n{}</details>\n", report.sources.size(), sources);
+  }
   return plain_page(report.title, body);
 }
 

@@ -60,10 +60,9 @@ constexpr std::array<Named, 16> kTypes{
     Named{"long", "i64"},  Named{"int", "i32"},     Named{"short", "i16"},          Named{"bool", "bool"},
     Named{"char", "i8"},   Named{"complex", "c64"}, Named{"true", "true"},          Named{"false", "false"}};
 
-/// Operations that two names give together, or that are better known by another name.
-constexpr std::array<Named, 6> kOperations{Named{"multiplies", "mul"},   Named{"divides", "div"},
-                                           Named{"plus", "add"},         Named{"minus", "sub"},
-                                           Named{"direct_copy", "copy"}, Named{"bfloat16_copy", "copy"}};
+/// Operations that are better known by another name.
+constexpr std::array<Named, 5> kOperations{Named{"multiplies", "mul"}, Named{"divides", "div"}, Named{"plus", "add"},
+                                           Named{"minus", "sub"}, Named{"direct_copy", "copy"}};
 
 bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

@@ -50,7 +50,7 @@ Study sizes_study() {
                .is_without_times = true}}};
 }
 
-TBENCH_REGISTER(RegisteredStudy, {.name = "sizes", .order = 5, .make = &sizes_study});
+TBENCH_REGISTER(RegisteredStudy, {.name = "sizes", .order = 220, .make = &sizes_study});
 
 }  // namespace
 }  // namespace tbench::studies::sizes

@@ -257,6 +257,22 @@ TEST(StudyHtml, HasChartsOfTablesWithAnAxis) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("<b>"))));
 }
 
+TEST(StudyHtml, ChaptersHaveContentsAndTheFilesAtTheEnd) {
+  studies::StudyReport report = support::study_report_sample();
+  ASSERT_FALSE(report.sources.empty());
+  report.sections.push_back(report.sections.front());
+  report.sections.front().heading = "Time";
+  report.sections.back().heading = "Memory <b>";
+  report.sections.back().sentences = {"It is 1 & 2."};
+  report.sections.back().rows.front().front().full = "void kernel<float>()";
+  const std::string page = study_html(report);
+  EXPECT_THAT(page, HasSubstr("<li><a href=\"#chapter-2\">Memory &lt;b&gt;</a></li>"));
+  EXPECT_THAT(page, HasSubstr("<h2 id=\"chapter-2\">Memory &lt;b&gt;</h2>\n<p>It is 1 &amp; 2.</p>"));
+  EXPECT_THAT(page, HasSubstr(" title=\"void kernel&lt;float&gt;()\""));
+  EXPECT_LT(page.find("<nav"), page.find("<h2 id=\"chapter-1\">Time</h2>"));
+  EXPECT_GT(page.find("<details><summary>Files: "), page.rfind("</table>"));
+}
+
 TEST(StudyHtml, NothingMissingHasNoListOfCommands) {
   studies::StudyReport whole = support::study_report_sample();
   whole.commands.clear();

@@ -347,8 +347,7 @@ TEST(TbenchStudy, KernelsComeFromTheTracesOfAFile) {
   const support::ChildResult traced = tbench({"report", "--study=top_kernels", "--axis=Model.impl=sdpa",
                                               "--filter=small/ctx:512/.*train_step.*bf16", kGolden, "--csv"});
   EXPECT_EQ(traced.exit_status, 0) << traced.err;
-  EXPECT_THAT(traced.out,
-              HasSubstr("forward,gemm,85,12.30,100.0,144.7,3.333,100.0,200.0,\"void gemm<float, 128>(float*)\","));
+  EXPECT_THAT(traced.out, HasSubstr("forward,gemm,85,12.30,100.0,144.7,3.333,100.0,200.0,gemm,"));
   const support::ChildResult untraced =
       tbench({"report", "--study=top_kernels", "--filter=small/ctx:512/.*pass:forward/.*bf16", kGolden});
   EXPECT_EQ(untraced.exit_status, 0) << untraced.err;

@@ -177,6 +177,8 @@ TEST(FilterHint, KnowsTheValuesOfOtherCases) {
   const std::vector<CaseId> study{CaseId::parse("Attention/d_model:64/seq_len:4096/precision:fp32/impl:naive")};
   EXPECT_EQ(explain_unmatched_filter("Attention/.*seq_len:512", families(), study, all), std::nullopt);
   EXPECT_NE(explain_unmatched_filter("Attention/.*seq_len:512", families(), study, {}), std::nullopt);
+  // A run with a launcher has only the families that span ranks.
+  EXPECT_EQ(explain_unmatched_filter("Attention/", families(), all, {}), std::nullopt);
 }
 
 TEST(FilterHint, SuggestsNoAxisWhereTheTablesAreFixed) {
