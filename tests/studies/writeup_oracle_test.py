@@ -1,0 +1,226 @@
+"""Recomputes tables of `tbench report --study writeup --json` from the results files alone.
+
+writeup_oracle_test.py TBENCH FILE...: each file holds a case once, and no two files hold the same case.
+"""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+MIB = 1024 * 1024
+LAYERS = {"small": 12, "medium": 24, "large": 36, "xl": 48, "2.7B": 32}
+KEYS = ("size", "ctx", "batch", "pass", "precision", "impl")
+
+
+def read_records(paths):
+    records = {}
+    for path in paths:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for benchmark in json.load(file)["benchmarks"]:
+                record = benchmark["tbench"]
+                if record["family"] == "Model":
+                    key = tuple(record["parameters"][name] for name in KEYS)
+                    assert key not in records, f"{path}: measured twice: {key}"
+                    records[key] = record
+    return records
+
+
+class Case:
+    """One case, and the operations of its phases: {phase: [operation, ...]}."""
+
+    def __init__(self, record):
+        self.record = record
+        self.phases = {}
+        for operation in record.get("trace", {}).get("kernels", []):
+            self.phases.setdefault(operation["phase"], []).append(operation)
+
+    def phase(self, name):
+        """The operations of a phase, or of several phases with those of one name taken together."""
+        several = {"forward and backward": ("forward", "backward"), "step": tuple(self.phases)}
+        together = {}
+        for part in several.get(name, (name,)):
+            for operation in self.phases[part]:
+                own = together.setdefault(operation["name"], dict(operation, calls=0, total_s=0))
+                own["calls"] += operation["calls"]
+                own["total_s"] += operation["total_s"]
+        return list(together.values())
+
+
+def total_ms(operations):
+    return 1e3 * sum(operation["total_s"] for operation in operations)
+
+
+def calls(operations):
+    return sum(operation["calls"] for operation in operations)
+
+
+def of_class(operations, name):
+    return [operation for operation in operations if operation["class"] == name]
+
+
+def kernels(operations):
+    return [operation for operation in operations if operation["class"] not in ("memcpy", "memset")]
+
+
+def ranked_row(case, row, _):
+    found = sorted(kernels(case.phase(row["phase"])), key=lambda operation: -operation["total_s"])
+    kernel = found[int(row["rank"]) - 1]
+    return {"calls": kernel["calls"], "total ms": 1e3 * kernel["total_s"],
+            "% of phase": 100 * 1e3 * kernel["total_s"] / total_ms(case.phase(row["phase"])),
+            "mean us": 1e6 * kernel["total_s"] / kernel["calls"], "kernel": kernel["name"]}
+
+
+def longest_row(case, row, _):
+    kernel = max(kernels(case.phase(row["phase"])), key=lambda operation: operation["total_s"])
+    return {"calls": kernel["calls"], "total ms": 1e3 * kernel["total_s"], "min us": 1e6 * kernel["min_s"],
+            "max us": 1e6 * kernel["max_s"], "kernel": kernel["name"]}
+
+
+def products_row(case, row, _):
+    products = of_class(case.phase(row["phase"]), "gemm")
+    layers = LAYERS[case.record["parameters"]["size"]]
+    outside = {"forward": 1, "backward": 2}[row["phase"]]
+    return {"calls": calls(products), "layers": layers, "calls per layer": (calls(products) - outside) / layers,
+            "total ms": total_ms(products), "% of phase": 100 * total_ms(products) / total_ms(case.phase(row["phase"]))}
+
+
+def other_class_row(case, row, _):
+    operations = case.phase(row["phase"])
+    own = ([operation for operation in operations if operation["class"] != "gemm"] if row["class"] == "(all)"
+           else of_class(operations, row["class"]))
+    return {"calls": calls(own), "total ms": total_ms(own), "% of phase": 100 * total_ms(own) / total_ms(operations)}
+
+
+def class_row(case, row, _):
+    step = [operation for operations in case.phases.values() for operation in operations]
+    operations = step if row["phase"] == "(step)" else case.phases[row["phase"]]
+    own = of_class(operations, row["class"])
+    return {"operations": calls(own), "total ms": total_ms(own), "% of phase": 100 * total_ms(own) / total_ms(operations),
+            "% of step": 100 * total_ms(own) / total_ms(step)}
+
+
+def share_row(case, row, _):
+    operations = case.phase(row["phase"])
+    products = total_ms(of_class(operations, "gemm"))
+    return {"matrix products ms": products, "kernels ms": total_ms(kernels(operations)),
+            "of kernels %": 100 * products / total_ms(kernels(operations))}
+
+
+def change_row(case, row, cases):
+    parameters = dict(case.record["parameters"], **{"pass": "forward"})
+    inference = cases[tuple(parameters[name] for name in KEYS)]
+
+    def percent(of):
+        step = of.phase("step")
+        return 100 * total_ms(of_class(step, row["class"])) / total_ms(step)
+
+    return {"inference %": percent(inference), "training %": percent(case),
+            "change pp": percent(case) - percent(inference)}
+
+
+def time_row(case, _row, _):
+    timing, memory = case.record["timing"], case.record["memory"]
+    phases = {phase["name"]: 1e3 * phase["median_s"] for phase in timing.get("phases", [])}
+    expected = {"mean ms": 1e3 * timing["mean_s"], "std ms": 1e3 * timing["standard_deviation_s"],
+                "allocated MiB": memory["allocated_peak_bytes"] / MIB,
+                "reserved MiB": memory["reserved_peak_bytes"] / MIB,
+                "tokens/s": int(case.record["parameters"]["batch"]) * int(case.record["parameters"]["ctx"])
+                / timing["mean_s"]}
+    expected.update({f"{name} ms": value for name, value in phases.items()})
+    return expected
+
+
+def memory_row(case, _row, _):
+    memory = case.record["memory"]
+    return {"allocated MiB": memory["allocated_peak_bytes"] / MIB, "median ms": 1e3 * case.record["timing"]["median_s"],
+            "parameters MiB": memory["split_bytes"].get("parameters", 0) / MIB}
+
+
+def phase_memory_row(case, row, _):
+    phase = next(phase for phase in case.record["memory"]["phases"] if phase["phase"] == row["phase"])
+    return {"peak MiB": phase["allocated_peak_bytes"] / MIB, "held MiB": phase["held_bytes"] / MIB}
+
+
+def by_key(key):
+    """Compares the columns `key:value` with the median step time of the case with that value."""
+    def expected(case, row, cases):
+        found = {}
+        for column in row:
+            if not column.startswith(key + ":") or " " in column:
+                continue
+            parameters = dict(case.record["parameters"], **{key: column.split(":", 1)[1]})
+            other = cases.get(tuple(parameters[name] for name in KEYS))
+            if other is not None:
+                found[column] = 1e3 * other.record["timing"]["median_s"]
+        return found
+    return expected
+
+
+# What the caption of a table says, the function that recomputes a row, and the least number of rows with a measurement.
+TABLES = [
+    ("the mean is of a call. Percentages are of", ranked_row, 80),
+    ("The longest kernel of each phase;", longest_row, 20),
+    ("The LM head's kernels,", products_row, 8),
+    ("Everything but matrix products, by class", other_class_row, 30),
+    ("a cast is a copy to another type", class_row, 60),
+    ("The same by phase; ms of a step", share_row, 60),
+    ("and of the whole training step; the change", change_row, 20),
+    ("Means over the samples, tokens/s of the mean", time_row, 40),
+    ("Peaks of two steps in a pass of their own", memory_row, 40),
+    ("By phase of a step: the highest allocated bytes", phase_memory_row, 8),
+    ("Median ms by context; time ~ ctx^exponent", by_key("ctx"), 12),
+]
+
+
+class Oracle(unittest.TestCase):
+    tbench, files = None, []
+
+    @classmethod
+    def setUpClass(cls):
+        command = [cls.tbench, "report", "--study", "writeup", "--json", *cls.files]
+        cls.tables = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["tables"]
+        cls.cases = {key: Case(record) for key, record in read_records(cls.files).items()}
+
+    def parameters(self, table, row):
+        found = dict(re.findall(r"(\w+):(\S+)", table["caption"].split(". ")[0].replace(". ", " ")))
+        found = {name: value.rstrip(".") for name, value in found.items()}
+        found.update({name: row[name] for name in KEYS if name in row})
+        return found
+
+    def check(self, caption, recompute, least):
+        table = next(table for table in self.tables if caption in table["caption"])
+        checked = 0
+        for cells in table["rows"]:
+            row = {column: cell["text"] for column, cell in zip(table["columns"], cells)}
+            values = {column: cell.get("full", cell.get("value", cell["text"]))
+                      for column, cell in zip(table["columns"], cells)}
+            parameters = self.parameters(table, row)
+            for name, value in (("ctx", "128"), ("size", "small")):  # keys that the table spreads over columns
+                parameters.setdefault(name, value)
+            case = self.cases.get(tuple(parameters.get(name) for name in KEYS))
+            if case is None or row.get("class", row.get("phase", " ")) == "":
+                continue
+            for column, expected in recompute(case, row, self.cases).items():
+                if isinstance(expected, str):
+                    self.assertEqual(values[column], expected, (caption, row))
+                else:
+                    self.assertAlmostEqual(values[column], expected, delta=1e-6 * max(abs(expected), 1e-6),
+                                           msg=(caption, column, row))
+            checked += 1
+        self.assertGreaterEqual(checked, least, caption)
+
+
+def add_test(caption, recompute, least):
+    name = "test_" + re.sub(r"\W+", "_", caption.lower()).strip("_")
+    setattr(Oracle, name, lambda self: self.check(caption, recompute, least))
+
+
+for entry in TABLES:
+    add_test(*entry)
+
+if __name__ == "__main__":
+    Oracle.tbench, *Oracle.files = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=1)
