@@ -187,6 +187,28 @@ TEST(ClassChanges, AreFromInferenceToTheWholeStep) {
   EXPECT_THAT(rows(report_of("class_changes", {trained()}).sections[0]), ElementsAre("|none||"));
 }
 
+TEST(ClassChanges, AreASentenceForEachPrecision) {
+  EXPECT_THAT(
+      report_of("class_changes", {inferred(), trained()}).notes,
+      Contains("From inference to the training step of small, 512 tokens, bf16, by the GPU's time: gemm 90.0 to "
+               "46.9 % (-43.1 points), softmax_backward +25.0, optimizer +18.8, softmax_forward -5.0, "
+               "elementwise +3.1, memcpy +1.2."));
+  EXPECT_THAT(report_of("class_changes", {trained()}).notes, Not(Contains(HasSubstr("From inference"))));
+  EXPECT_THAT(report_of("class_changes", {inferred()}).notes, Not(Contains(HasSubstr("From inference"))));
+  Record same = inferred();
+  same.id = id_of("train_step");
+  EXPECT_THAT(report_of("class_changes", {inferred(), same}).notes,
+              Contains(HasSubstr("bf16, by the GPU's time: no class changes by a point or more.")));
+}
+
+TEST(WriteupReport, PutsASentenceBeforeItsTable) {
+  const std::vector files{support::gpu_results({inferred(), trained()})};
+  const StudyReport report = writeup_report(find_writeup("memory,class_changes", "--study"), files, kSmall);
+  EXPECT_THAT(report.sections.back().sentences, ElementsAre(HasSubstr("From inference to the training step of small")));
+  EXPECT_THAT(study_page(report, StudyFormat::kMarkdown),
+              HasSubstr("\n\nFrom inference to the training step of small"));
+}
+
 TEST(Sizes, ShowExtentsParametersAndBytesWithoutMarks) {
   Record record = inferred();
   record.id = CaseId::parse("Model/size:small/ctx:128/batch:4/pass:forward/precision:fp32/impl:eager");
