@@ -1,4 +1,4 @@
-// The studies of the whole model: the time and the memory of a step, their growth with the size, and the first steps.
+// The studies of the whole model: the time and the memory of a step, and their growth with the size.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -23,14 +23,6 @@ double parameters(const std::string& value, std::span<const ModelSize> sizes) {
   const auto found = std::ranges::find(sizes, value, &ModelSize::name);
   if (found == sizes.end()) throw std::out_of_range{"scaling: no size '" + value + "'"};
   return static_cast<double>(parameter_count(*found));
-}
-
-/// Returns the time of the first step of the process, which is a warm-up step or the first sample.
-std::optional<double> first_step_ms(const Record& record) {
-  if (!record.timing) return std::nullopt;
-  if (record.timing->warm_up.first) return to_milliseconds(*record.timing->warm_up.first);
-  if (record.timing->samples_s.empty()) return std::nullopt;
-  return to_milliseconds(Seconds{record.timing->samples_s.front()});
 }
 
 constexpr double kMebi = 1024.0 * 1024.0;
@@ -81,16 +73,6 @@ std::vector<StudyRow> allocation_rows(const MemoryUse& memory) {
     rows.push_back({.names = {range_name(allocation.range)}, .values = {mebibytes(allocation.bytes)}, .detail = {}});
   }
   return rows;
-}
-
-/// Returns a column with the tokens per second at the mean time of a step.
-StudyColumn mean_tokens_column() {
-  return {.header = "tokens/s",
-          .value = [](const Record& record) -> std::optional<double> {
-            if (!record.timing || !record.work || record.work->tokens == 0) return std::nullopt;
-            return static_cast<double>(record.work->tokens) / record.timing->mean.value;
-          },
-          .format = &render::format_thousands};
 }
 
 /// Returns the median step time minus the medians of the phases. The medians may come from different steps.
@@ -241,41 +223,6 @@ Study scaling_study() {
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "scaling", .order = 50, .make = &scaling_study});
-
-/// The cost of a process's first steps in a measurement without warm-up. The counts of steps are part of the case, and
-/// the family runs every case in a separate process.
-Study warmup_study() {
-  return {
-      .name = "warmup",
-      .title = "Mean and spread of the first steps of a process by warm-up steps",
-      .grids = {{.family = "Warmup",
-                 .axes = {{"size", course_size_names()},
-                          {"ctx", {"512"}},
-                          {"batch", {"4"}},
-                          {"pass", {"forward", "forward_backward", "train_step"}},
-                          {"precision", {"fp32"}},
-                          {"impl", {"eager"}},
-                          {"steps", {"10", "30"}},
-                          {"warmup", {"0", "1", "2", "5", "10"}}}}},
-      .tables = {{
-          .caption = "Exactly `steps` timed steps after `warmup` others, none dropped, in a fresh process; tokens/s "
-                     "of the mean",
-          .spread = {},
-          .columns = {number_column("mean ms", "mean_ms"),
-                      number_column("std ms", "std_ms"),
-                      mean_tokens_column(),
-                      number_column("median ms", "median_ms"),
-                      mebibytes_column("peak MiB", "peak_allocated_bytes"),
-                      {.header = "first step ms", .value = first_step_ms, .format = &render::format_number},
-                      number_column("context ms", "context_ms"),
-                      number_column("first: loading ms", "first_loading_ms"),
-                      number_column("allocation ms", "first_allocation_ms"),
-                      number_column("launches ms", "first_launch_ms"),
-                      number_column("other host ms", "first_host_ms")},
-      }}};
-}
-
-TBENCH_REGISTER(RegisteredStudy, {.name = "warmup", .order = 20, .make = &warmup_study});
 
 }  // namespace
 }  // namespace tbench::studies::model

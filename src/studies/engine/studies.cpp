@@ -156,6 +156,15 @@ StudyColumn number_column(std::string header, std::string counter, double factor
   return counter_column(std::move(header), std::move(counter), factor, &render::format_number);
 }
 
+StudyColumn mean_tokens_column() {
+  return {.header = "tokens/s",
+          .value = [](const Record& record) -> std::optional<double> {
+            if (!record.timing || !record.work || record.work->tokens == 0) return std::nullopt;
+            return static_cast<double>(record.work->tokens) / record.timing->mean.value;
+          },
+          .format = &render::format_thousands};
+}
+
 StudyColumn step_time_column() {
   StudyColumn column = number_column("ms", "median_ms");
   column.device = [](const Record& record) { return counter_of(record, "device_ms"); };

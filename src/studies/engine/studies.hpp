@@ -46,6 +46,9 @@ struct RegisteredStudy {
 /// Returns a column with the sum of some memory classes in MiB. The cell is empty if a record has none of them.
 [[nodiscard]] StudyColumn split_column(std::string header, std::vector<std::string> classes);
 
+/// Returns a column with the tokens per second at the mean time of a step.
+[[nodiscard]] StudyColumn mean_tokens_column();
+
 /// Returns a column with the label `finding` of each record (Record::labels).
 [[nodiscard]] StudyColumn finding_column(std::string header, std::string finding);
 
