@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
@@ -21,10 +22,6 @@ std::optional<double> first_step_ms(const Record& record) {
   if (record.timing->warm_up.first) return to_milliseconds(*record.timing->warm_up.first);
   if (record.timing->samples_s.empty()) return std::nullopt;
   return to_milliseconds(Seconds{record.timing->samples_s.front()});
-}
-
-double tokens_per_second(const Record& record) {
-  return static_cast<double>(record.work->tokens) / record.timing->mean.value;
 }
 
 /// Returns the case's first record with a time, its samples and its tokens; null if there is none.
@@ -41,12 +38,8 @@ const Record* warmest(const StudyMeasurements& all, const CaseId& cold) {
   const Record* found = nullptr;
   std::int64_t most = 0;
   for (const CaseId& id : all.cases) {
-    std::vector<CaseId::Parameter> parameters = id.parameters();
-    for (auto& [key, value] : parameters) {
-      if (key == "warmup") value = "0";
-    }
     const Record* const record = timed(all, id);
-    if (record == nullptr || id.int_at("warmup") <= most || CaseId{id.family(), parameters} != cold) continue;
+    if (record == nullptr || id.int_at("warmup") <= most || with_value(id, "warmup", "0") != cold) continue;
     found = record;
     most = id.int_at("warmup");
   }
@@ -58,14 +51,15 @@ std::string sentence(const Record& cold, const Record& warm) {
   double others = 0;
   for (std::size_t i = 1; i < samples.size(); ++i) others += samples[i];
   others /= static_cast<double>(samples.size() - 1);
+  const StudyColumn tokens = mean_tokens_column();
+  const auto per_second = [&](const Record& record) { return tokens.format(tokens.value(record).value()); };
   const auto ms = [](double seconds) { return render::format_number(to_milliseconds(Seconds{seconds})); };
   return fmt::format(
       "{} of {} without warm-up: the first of {} steps takes {} ms, the others {} ms on average. The mean is {} ms "
       "(standard deviation {}), {} tokens/s; after {} warm-up steps it is {} ms ({}), {} tokens/s.",
       cold.id.at("pass"), cold.id.at("size"), samples.size(), ms(samples.front()), ms(others),
-      ms(cold.timing->mean.value), ms(cold.timing->standard_deviation->value),
-      render::format_thousands(tokens_per_second(cold)), warm.id.at("warmup"), ms(warm.timing->mean.value),
-      ms(warm.timing->standard_deviation->value), render::format_thousands(tokens_per_second(warm)));
+      ms(cold.timing->mean.value), ms(cold.timing->standard_deviation->value), per_second(cold), warm.id.at("warmup"),
+      ms(warm.timing->mean.value), ms(warm.timing->standard_deviation->value), per_second(warm));
 }
 
 /// Returns a sentence for the first measured size in each pass: without warm-up, and with the longest warm-up.

@@ -22,5 +22,11 @@ TEST(CaseParameters, AreNamedWithTheirKeys) {
   EXPECT_EQ(keys_and_values({"Attention", {}}), "");
 }
 
+TEST(CaseParameters, ReplaceTheValueOfAKeyThatTheCaseHas) {
+  const CaseId id = CaseId::parse("Model/size:small/pass:train_step");
+  EXPECT_EQ(with_value(id, "pass", "forward").name(), "Model/size:small/pass:forward");
+  EXPECT_EQ(with_value(id, "ctx", "512"), id);
+}
+
 }  // namespace
 }  // namespace tbench::studies

@@ -21,7 +21,8 @@ constexpr double kTop = 12;
 constexpr double kBottom = 44;
 constexpr double kLetter = 9;  // width of the widest digit in a label of height 14, as on small screens
 constexpr double kLine = 15;   // height of a label with the gap to the next label
-constexpr double kApart = 19;  // the least distance of labels of y, whose letters are higher on small screens
+constexpr double kMinLabelDistance =
+    19;  // the least distance of labels of y, whose letters are higher on small screens
 constexpr double kCrosses = kTop + 6;
 
 bool is_scripted(const LineChart& chart) { return chart.page == ChartPage::kScripted; }
@@ -59,7 +60,7 @@ std::string y_axis(const std::string& title, const AxisScale& y) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const double at = y(steps[i]);
     axis += grid_line(kLeft, at, kWidth - kRight, at);
-    if (at > end - kApart) continue;
+    if (at > end - kMinLabelDistance) continue;
     axis += text_at(kLeft - 6, at + 4, "end", labels[i]);
     end = at;
   }

@@ -13,7 +13,7 @@
 namespace tbench::html {
 namespace {
 
-constexpr double kLeastShare = 0.02;  // of a panel's time: classes with less are `others`
+constexpr double kMinShare = 0.02;  // of a panel's time: classes with less are `others`
 constexpr std::string_view kOthers = "others";
 
 /// The colour of a class of operations: classes that take much of a step have one each.
@@ -78,7 +78,7 @@ std::vector<std::string> shown_classes(const std::vector<Row>& rows) {
   std::vector<std::string> names;
   for (const auto& [name, total] : totals) {
     const bool has_colour = std::ranges::find(kColours, name, &ClassColour::name) != kColours.end();
-    if (has_colour && total >= kLeastShare * whole) names.push_back(name);
+    if (has_colour && total >= kMinShare * whole) names.push_back(name);
   }
   std::ranges::stable_sort(names, std::greater{}, [&](const std::string& name) { return totals.at(name); });
   return names;

@@ -20,6 +20,14 @@ CaseId without(const CaseId& id, std::initializer_list<std::string_view> keys) {
   return without(id, std::span{keys.begin(), keys.size()});
 }
 
+CaseId with_value(const CaseId& id, std::string_view key, const std::string& value) {
+  std::vector<CaseId::Parameter> parameters = id.parameters();
+  for (auto& [name, own] : parameters) {
+    if (name == key) own = value;
+  }
+  return {id.family(), std::move(parameters)};
+}
+
 std::string value_or_empty(const CaseId& id, std::string_view key) {
   const std::string* const value = id.find(key);
   return value == nullptr ? "" : *value;

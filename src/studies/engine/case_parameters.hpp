@@ -14,6 +14,9 @@ namespace tbench::studies {
 [[nodiscard]] CaseId without(const CaseId& id, std::span<const std::string_view> keys);
 [[nodiscard]] CaseId without(const CaseId& id, std::initializer_list<std::string_view> keys);
 
+/// Returns the case with another value of `key`, if it has the key.
+[[nodiscard]] CaseId with_value(const CaseId& id, std::string_view key, const std::string& value);
+
 /// Returns the value of `key`, or an empty text if the case has no such key.
 [[nodiscard]] std::string value_or_empty(const CaseId& id, std::string_view key);
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/profile/kernel_name.hpp"
@@ -30,21 +31,12 @@ StudyRow answer(std::string question, std::optional<double> percent, std::string
   return {.names = {std::move(question)}, .values = {percent}, .detail = std::move(text)};
 }
 
-/// Returns the same case with `pass:forward`.
-CaseId inference_of(const CaseId& id) {
-  std::vector<CaseId::Parameter> parameters = id.parameters();
-  for (auto& [key, value] : parameters) {
-    if (key == "pass") value = "forward";
-  }
-  return CaseId{id.family(), std::move(parameters)};
-}
-
 /// The answers for one case. An answer is left out if the records lack the measurements for it.
 class Answers {
  public:
   explicit Answers(const StudyCase& of)
       : record_{*of.records.front()},
-        inference_{of.all.records_of(inference_of(of.records.front()->id))},
+        inference_{of.all.records_of(with_value(of.records.front()->id, "pass", "forward"))},
         phases_{traced_phases(of.records)},
         ranges_{traced_ranges(of.records)} {}
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
@@ -24,19 +25,10 @@ std::map<std::string, double> percent_by_class(std::span<const Record* const> re
   return percent;
 }
 
-/// Returns the same case with another pass.
-CaseId with_pass(const CaseId& id, const std::string& pass) {
-  std::vector<CaseId::Parameter> parameters = id.parameters();
-  for (auto& [key, value] : parameters) {
-    if (key == "pass") value = pass;
-  }
-  return CaseId{id.family(), std::move(parameters)};
-}
-
 /// Returns a row per class for a training step, the largest change first. Returns no row without a trace of inference.
 std::vector<StudyRow> by_class(const StudyCase& of) {
   const std::map<std::string, double> inference =
-      percent_by_class(of.all.records_of(with_pass(of.records.front()->id, "forward")));
+      percent_by_class(of.all.records_of(with_value(of.records.front()->id, "pass", "forward")));
   if (inference.empty()) return {};
   std::map<std::string, double> change = percent_by_class(of.records);
   const std::map<std::string, double> training = change;

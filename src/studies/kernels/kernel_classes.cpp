@@ -10,11 +10,7 @@ namespace {
 
 std::vector<StudyRow> by_class(std::span<const Record* const> records) {
   std::vector<TracedPhase> phases = traced_phases(records);
-  TracedPhase step{.name = "(step)", .operations = {}, .total = {}};
-  for (const TracedPhase& phase : phases) {
-    step.operations.insert(step.operations.end(), phase.operations.begin(), phase.operations.end());
-    step.total = step.total + phase.total;
-  }
+  TracedPhase step = joined_phase("(step)", phases);
   const Seconds whole = step.total;
   if (phases.size() > 1) phases.push_back(std::move(step));
   std::vector<StudyRow> rows;
