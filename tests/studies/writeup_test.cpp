@@ -128,6 +128,8 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
               ElementsAre("transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
   EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (50 cases)"),
                                            HasSubstr("Model size:medium,large,xl,2.7B (96 cases)"))));
+  EXPECT_THAT(study_page(report, StudyFormat::kJson),
+              AllOf(HasSubstr("\"outcome\": \"INCOMPLETE\""), Not(HasSubstr("0 cells are not measured"))));
   for (const StudySection& section : report.sections) {
     for (const auto& row : section.rows) {
       for (const StudyCell& cell : row) EXPECT_EQ(cell.footnote, 0U) << section.caption;
