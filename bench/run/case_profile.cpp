@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/profile/memory_timeline.hpp"
 #include "tbench/profile/profile_files.hpp"
+#include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {
 
@@ -52,6 +54,20 @@ CaseProfile::CaseProfile(const std::string& root, const CaseId& id, std::string 
 void CaseProfile::keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps) {
   memory_ = log;
   memory_steps_.assign(steps.begin(), steps.end());
+}
+
+void CaseProfile::keep_timeline(const profile::Trace& trace) { layer_ = profile::layer_timeline(trace); }
+
+void CaseProfile::keep_timeline(const AllocationLog& log, std::span<const LoggedStep> steps) {
+  constexpr std::size_t kPoints = 300;  // about a quarter of a page's width in pixels
+  memory_timeline_ = profile::memory_timeline(profile::memory_rows(log, steps, phases_), {.max_points = kPoints});
+}
+
+void CaseProfile::add_timelines(std::span<Record> records) const {
+  for (Record& record : records) {
+    if (record.trace) record.trace->timeline = layer_;
+    if (record.memory) record.memory->timeline = memory_timeline_;
+  }
 }
 
 void CaseProfile::write(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps) {

@@ -1,5 +1,5 @@
-// Traces the steps of a case through CUPTI on a GPU, and for --tb_profile=DIR writes the traces to a folder per case,
-// which `tbench profile` reads.
+// Traces the steps of a case through CUPTI on a GPU. Keeps what a study shows of one trace, and for --tb_profile=DIR
+// writes the traces to a folder per case, which `tbench profile` reads.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "tbench/core/allocation_log.hpp"
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/record.hpp"
 #include "tbench/measure/step_tracer.hpp"
 #include "tbench/process/descriptor.hpp"
 #include "tbench/profile/profile.hpp"
@@ -41,7 +42,7 @@ using TraceSink = std::function<void(const profile::Trace& trace, const profile:
 /// Returns the case's name as a folder name: `Model/size:small` becomes `Model_size=small`.
 [[nodiscard]] std::string profile_folder_name(const CaseId& id);
 
-/// Writes the traced steps of one case.
+/// The traced steps and the memory log of one case: files, and timelines for its records.
 class CaseProfile {
  public:
   /// Determines the case's folder; write() makes it.
@@ -55,6 +56,11 @@ class CaseProfile {
   /// @param trace    result of cut_steps()
   /// @param profile  profile of `trace`
   void write(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps);
+  /// Keeps the timelines of the trace and of the log for add_timelines().
+  void keep_timeline(const profile::Trace& trace);
+  void keep_timeline(const AllocationLog& log, std::span<const LoggedStep> steps);
+  /// Gives the timelines to the records of the case that have a trace and memory.
+  void add_timelines(std::span<Record> records) const;
   /// Keeps the log of the memory pass until write().
   void keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps);
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
@@ -66,6 +72,8 @@ class CaseProfile {
   std::span<const std::string_view> phases_;
   AllocationLog memory_;
   std::vector<LoggedStep> memory_steps_;
+  std::optional<StepTimeline> layer_;
+  std::optional<MemoryTimeline> memory_timeline_;
   std::optional<std::string> problem_;
 };
 

@@ -35,14 +35,22 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
+/// What a case's profile keeps of its trace and its memory log.
+struct Kept {
+  bool files{};      // for --tb_profile
+  bool timelines{};  // for the record, if a study shows them
+};
+
 /// Makes the tracer of a case.
 /// @param profile  receives the trace; outlives the tracer
+/// @param kept     what the profile keeps
 /// @param ranks    the part of this rank, which outlives the tracer; null for a single process
-std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile, RankMeasurement* ranks) {
+std::unique_ptr<measure::StepTracer> make_tracer(Kept kept, CaseProfile& profile, RankMeasurement* ranks) {
   TraceSink sink;
-  if (!options.profile.empty()) {
-    sink = [&profile](const profile::Trace& trace, const profile::Profile& analysed, std::int64_t steps) {
-      profile.write(trace, analysed, steps);
+  if (kept.files || kept.timelines) {
+    sink = [kept, &profile](const profile::Trace& trace, const profile::Profile& analysed, std::int64_t steps) {
+      if (kept.files) profile.write(trace, analysed, steps);
+      if (kept.timelines) profile.keep_timeline(trace);
     };
   }
   std::unique_ptr<measure::StepTracer> own = make_cupti_step_tracer(std::move(sink));
@@ -53,9 +61,12 @@ std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CasePro
 
 /// Returns a sink for memory logs; empty if nothing is kept.
 /// @param profile  profile that outlives the sink
-measure::MemoryLogSink memory_log_sink(const Options& options, CaseProfile& profile) {
-  if (options.profile.empty()) return {};
-  return [&profile](const AllocationLog& log, std::span<const LoggedStep> steps) { profile.keep_memory(log, steps); };
+measure::MemoryLogSink memory_log_sink(Kept kept, CaseProfile& profile) {
+  if (!kept.files && !kept.timelines) return {};
+  return [kept, &profile](const AllocationLog& log, std::span<const LoggedStep> steps) {
+    if (kept.files) profile.keep_memory(log, steps);
+    if (kept.timelines) profile.keep_timeline(log, steps);
+  };
 }
 
 /// Returns a delay on the stream that the timer times, or on the CPU in this thread.
@@ -174,8 +185,9 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const ProgressCallbac
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
+  const Kept kept{.files = !options_.profile.empty(), .timelines = protocol_of(protocols_, id).needs_timelines};
   const std::unique_ptr<measure::StepTracer> tracer =
-      options_.trace.value_or(on_gpu_) ? make_tracer(options_, profile, ranks) : nullptr;
+      options_.trace.value_or(on_gpu_) ? make_tracer(kept, profile, ranks) : nullptr;
   const measure::Instruments instruments{
       .timer = ranks == nullptr ? *timer_ : ranks->timer(),
       .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),
@@ -183,13 +195,14 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const ProgressCallbac
       .tracer = tracer.get(),
       .gpu = environment_.gpu,
       .device_used_bytes = device_used_bytes_if(on_gpu_),
-      .memory_log = memory_log_sink(options_, profile),
+      .memory_log = memory_log_sink(kept, profile),
       .trace_check = [&id](const StepTrace& trace) { return kernel_path_problem(id, trace); }};
   const measure::SamplerOptions sampler = sampler_of(id);
   try {
     std::vector<Record> records =
         measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
                               sampler, options_.repetitions, activity, stop);
+    profile.add_timelines(records);
     for (Record& record : records) {
       if (record.work && family.ceiling) record.work->ceiling = family.ceiling(id).value_or("");
       if (record.trace && profile.problem()) record.labels["profile"] = "none: " + *profile.problem();

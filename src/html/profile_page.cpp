@@ -7,17 +7,13 @@
 #include <utility>
 
 #include "html/charts/charts.hpp"
+#include "html/charts/timelines.hpp"
 #include "html/page.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::html {
 namespace {
 
-constexpr double kMebi = 1024.0 * 1024.0;
-
-/// The colour slots of the outermost parts, and of the bands after the first, in their order. The first band, memory
-/// that is older than the step, has slot 0.
-constexpr std::array<std::size_t, 8> kSlots{2, 1, 6, 7, 3, 4, 5, 9};
 /// The share of its colour, in %, with which a range, a class and a kernel are drawn. It is low because of the names.
 constexpr std::array<int, 3> kShares{26, 50, 12};
 
@@ -33,7 +29,7 @@ FlameChart flame_of(const std::vector<TimePart>& parts) {
   std::vector<std::size_t> slots;
   std::size_t outermost = 0;
   for (const TimePart& part : parts) {
-    slots.push_back(part.parent ? slots.at(*part.parent) : kSlots[outermost++ % kSlots.size()]);
+    slots.push_back(part.parent ? slots.at(*part.parent) : kPartSlots[outermost++ % kPartSlots.size()]);
     const std::string said = fmt::format("{} ms, {:.1f} %, {} operations", render::format_number(part.milliseconds),
                                          100 * part.milliseconds / whole, render::format_number(part.operations));
     chart.boxes.push_back({.name = part.name,
@@ -46,34 +42,8 @@ FlameChart flame_of(const std::vector<TimePart>& parts) {
   return chart;
 }
 
-AreaChart areas_of(const MemoryPlot& memory) {
-  AreaChart chart{
-      .title = {}, .x = "allocation or release in the step", .y = "MiB", .points = {}, .bands = {}, .marks = {}};
-  for (const std::size_t event : memory.events) chart.points.push_back(static_cast<double>(event));
-  std::vector<double> sums(memory.events.size());
-  for (const MemoryPart& part : memory.parts) {
-    const std::size_t index = chart.bands.size();
-    AreaBand& band = chart.bands.emplace_back(
-        AreaBand{.name = part.name,
-                 .colour = index == 0 ? slot_colour(0) : slot_colour(kSlots[(index - 1) % kSlots.size()]),
-                 .values = {}});
-    for (std::size_t i = 0; i < part.bytes.size(); ++i) {
-      band.values.push_back(static_cast<double>(part.bytes[i]) / kMebi);
-      sums.at(i) += band.values.back();
-    }
-  }
-  for (const auto& [name, point] : memory.phases) chart.marks.push_back({.name = name, .point = point});
-  chart.title = fmt::format("Memory by range over step {}: up to {} MiB", memory.step,
-                            render::format_number(std::ranges::max(sums)));
-  return chart;
-}
-
 bool has_time(const std::vector<TimePart>& parts) {
   return std::ranges::any_of(parts, [](const TimePart& part) { return part.milliseconds > 0; });
-}
-
-bool has_bytes(const MemoryPlot& memory) {
-  return std::ranges::any_of(memory.parts, [](const MemoryPart& part) { return std::ranges::max(part.bytes) > 0; });
 }
 
 std::string figure_section(const std::string& figure) { return "<section>" + figure + "</section>\n"; }
@@ -84,7 +54,7 @@ std::string profile_html(const ProfilePage& page) {
   std::string body;
   for (const std::string& note : page.notes) body += note_html(note);
   if (has_time(page.times)) body += figure_section(flame_chart(flame_of(page.times)));
-  if (page.memory && has_bytes(*page.memory)) body += figure_section(area_chart(areas_of(*page.memory)));
+  if (page.memory && has_bytes(*page.memory)) body += figure_section(memory_chart(*page.memory, ""));
   for (const CaptionedTable& table : page.tables) body += table.table.html(table.caption);
   return plain_page(page.title, body);
 }

@@ -69,6 +69,13 @@ namespace {
 
 constexpr double kHostBoundShare = 0.05;
 
+std::int64_t distinct(std::vector<Index>& calls) {
+  std::ranges::sort(calls);
+  return std::unique(calls.begin(), calls.end()) - calls.begin();  // Clang 14 cannot compile ranges::unique
+}
+
+}  // namespace
+
 void add_gap(Gaps& gaps, std::int64_t from_ns, std::int64_t to_ns, const ApiCall* next_launch) {
   const std::int64_t length = to_ns - from_ns;
   if (length <= 0) return;
@@ -82,13 +89,6 @@ void add_gap(Gaps& gaps, std::int64_t from_ns, std::int64_t to_ns, const ApiCall
   gaps.longest_ns = std::max(gaps.longest_ns, length);
   ++gaps.count;
 }
-
-std::int64_t distinct(std::vector<Index>& calls) {
-  std::ranges::sort(calls);
-  return std::unique(calls.begin(), calls.end()) - calls.begin();  // Clang 14 cannot compile ranges::unique
-}
-
-}  // namespace
 
 void BusyTime::add(std::int64_t start_ns, std::int64_t end_ns) {
   const std::int64_t from = std::max(start_ns, covered_until_ns_);

@@ -29,6 +29,10 @@ class BusyTime {
   std::int64_t total_ns_{};
 };
 
+/// Adds the time from the end of a device's earlier work to the start of its next operation, if there is any.
+/// @param next_launch  call that launched the operation; null if it is unknown or if no operation follows
+void add_gap(Gaps& gaps, std::int64_t from_ns, std::int64_t to_ns, const ApiCall* next_launch);
+
 /// A part of the trace's time.
 struct Window {
   std::int64_t begin_ns{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -43,7 +44,7 @@ class Sums {
  public:
   Sums(const Trace& trace, const KernelRules& rules, const Phases& phases) : trace_{trace}, classes_{trace, rules} {
     for (const std::string& name : phases.names()) profile_.phases.push_back({.name = name});
-    profile_.phases.push_back({.name = phases.names().empty() ? "all" : "(no phase)"});
+    profile_.phases.push_back({.name = phases.names().empty() ? "all" : std::string{kNoPhase}});
     is_counted_.resize(trace.calls.size());
   }
 
@@ -167,6 +168,22 @@ std::vector<ApiTime> longest_first(const Trace& trace, const std::map<Index, Dur
   return times;
 }
 
+/// Adds to every phase the number of its calls outside other calls, and their time.
+void add_time_in_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, Profile& profile) {
+  std::vector<std::size_t> order(trace.calls.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t call) { return trace.calls[call].start_ns; });
+  std::vector<std::int64_t> covered_until_ns(trace.threads.size(), INT64_MIN);
+  for (const std::size_t i : order) {
+    const ApiCall& call = trace.calls[i];
+    const std::size_t phase = phases.phase_of(tree.range_of_call[i]);
+    if (call.start_ns < covered_until_ns[call.thread] || phase >= profile.phases.size()) continue;
+    covered_until_ns[call.thread] = call.end_ns;
+    ++profile.phases[phase].outer_calls;
+    profile.phases[phase].calls_ns += call.end_ns - call.start_ns;
+  }
+}
+
 /// Adds the calls of the whole trace and of every phase.
 void add_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, Profile& profile) {
   std::map<Index, Durations> all;
@@ -178,6 +195,7 @@ void add_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, 
   }
   profile.calls = longest_first(trace, all);
   for (std::size_t i = 0; i < profile.phases.size(); ++i) profile.phases[i].calls = longest_first(trace, of_phase[i]);
+  add_time_in_calls(trace, tree, phases, profile);
 }
 
 /// Fills the only phase of a trace without phases with the time of all devices.

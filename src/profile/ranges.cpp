@@ -173,13 +173,34 @@ void add_host_times(const Trace& trace, const RangeTree& tree, const Rows& rows,
   }
 }
 
+/// Finds the gap before each operation on its device. Operations must come in the order of their starts.
+class PrecedingGaps {
+ public:
+  explicit PrecedingGaps(const Trace& trace) : trace_{trace} {}
+
+  Gaps before(const Operation& operation, Index launch) {
+    const auto [found, is_first] =
+        idle_since_ns_.try_emplace({operation.process, operation.device}, operation.start_ns);
+    Gaps gap;
+    add_gap(gap, found->second, operation.start_ns, launch == kNone ? nullptr : &trace_.calls[launch]);
+    found->second = std::max(found->second, operation.end_ns);
+    return gap;
+  }
+
+ private:
+  const Trace& trace_;
+  std::map<DeviceOperations::Device, std::int64_t> idle_since_ns_;
+};
+
 void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by, const Rows& rows,
                       std::vector<RangeTime>& times) {
   std::vector<Instance> instances(trace.ranges.size());
   std::vector<bool> is_counted(trace.calls.size());
+  PrecedingGaps preceding{trace};
   for (std::size_t i = 0; i < trace.operations.size(); ++i) {
-    if (launched_by[i] == kNone) continue;
     const Operation& operation = trace.operations[i];
+    const Gaps gap = preceding.before(operation, launched_by[i]);
+    if (launched_by[i] == kNone) continue;
     const std::int64_t duration_ns = operation.end_ns - operation.start_ns;
     const Index innermost = tree.range_of_call[launched_by[i]];
     if (innermost != kNone) times[rows.row_of(innermost)].gpu_exclusive_ns += duration_ns;
@@ -191,6 +212,7 @@ void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const
       ++row.operations;
       row.launches += is_launch ? 1 : 0;
       row.gpu_sum_ns += duration_ns;
+      row.gaps.add(gap);
       Instance& instance = instances[range];
       instance.first_start_ns = std::min(instance.first_start_ns, operation.start_ns);
       instance.last_end_ns = std::max(instance.last_end_ns, operation.end_ns);

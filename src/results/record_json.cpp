@@ -25,6 +25,8 @@ static void fields(auto& io, Like<WarmUp> auto& warm_up) {
 static void fields(auto& io, Like<PhaseTime> auto& phase) {
   io.field("name", phase.name);
   io.field("median_s", phase.median);
+  io.field("mean_s", phase.mean);
+  io.field("standard_deviation_s", phase.standard_deviation);
 }
 
 static void fields(auto& io, Like<Timing> auto& timing) {
@@ -93,6 +95,24 @@ static void fields(auto& io, Like<Allocation> auto& allocation) {
   io.field("bytes", allocation.bytes);
 }
 
+static void fields(auto& io, Like<MemoryBand> auto& band) {
+  io.field("range", band.range);
+  io.field("bytes", band.bytes);
+}
+
+static void fields(auto& io, Like<MemoryPhase> auto& phase) {
+  io.field("name", phase.name);
+  io.field("point", phase.point);
+}
+
+static void fields(auto& io, Like<MemoryTimeline> auto& timeline) {
+  io.field("step", timeline.step);
+  io.field("events", timeline.events);
+  io.field("bands", timeline.bands);
+  io.field("phases", timeline.phases);
+  io.field("peak", timeline.peak);
+}
+
 static void fields(auto& io, Like<MemoryUse> auto& memory) {
   io.field("allocated_peak_bytes", memory.allocated_peak);
   io.field("requested_peak_bytes", memory.requested_peak);
@@ -103,6 +123,7 @@ static void fields(auto& io, Like<MemoryUse> auto& memory) {
   io.late_field("peak_ranges", memory.peak_ranges);
   io.late_field("largest", memory.largest);
   io.field("unlogged_bytes", memory.unlogged);
+  io.field("timeline", memory.timeline);
 }
 
 static void fields(auto& io, Like<TracedKernel> auto& kernel) {
@@ -133,6 +154,40 @@ static void fields(auto& io, Like<TracedRange> auto& range) {
   io.field("gpu_min_s", range.gpu_min);
   io.field("gpu_max_s", range.gpu_max);
   io.field("gpu_standard_deviation_s", range.gpu_deviation);
+  io.field("host_gaps_s", range.host_gaps);
+  io.field("device_gaps_s", range.device_gaps);
+}
+
+static void fields(auto& io, Like<TracedRangeKernel> auto& kernel) {
+  io.field("range", kernel.range);
+  io.field("kernel", kernel.kernel);
+  io.field("calls", kernel.calls);
+  io.field("total_s", kernel.total);
+}
+
+static void fields(auto& io, Like<TracedCall> auto& call) {
+  io.field("name", call.name);
+  io.field("calls", call.calls);
+  io.field("host_s", call.host);
+}
+
+static void fields(auto& io, Like<TracedCopy> auto& copy) {
+  io.field("name", copy.name);
+  io.field("count", copy.count);
+  io.field("bytes", copy.bytes);
+  io.field("total_s", copy.total);
+}
+
+static void fields(auto& io, Like<PhaseTrace> auto& phase) {
+  io.field("phase", phase.phase);
+  io.field("span_s", phase.span);
+  io.field("host_gaps_s", phase.host_gaps);
+  io.field("device_gaps_s", phase.device_gaps);
+  io.field("other_gaps_s", phase.other_gaps);
+  io.field("api_calls", phase.api_calls);
+  io.field("api_s", phase.api);
+  io.field("calls", phase.calls);
+  io.field("copies", phase.copies);
 }
 
 static void fields(auto& io, Like<TracedPart> auto& part) {
@@ -152,6 +207,17 @@ static void fields(auto& io, Like<TracedAttention> auto& attention) {
   io.field("other_s", attention.other);
 }
 
+static void fields(auto& io, Like<StepTimeline> auto& timeline) {
+  io.field("range", timeline.range);
+  io.field("names", timeline.names);
+  io.field("kind", timeline.kind);
+  io.field("name", timeline.name);
+  io.field("depth", timeline.depth);
+  io.field("start_s", timeline.start_s);
+  io.field("end_s", timeline.end_s);
+  io.field("left_out", timeline.left_out);
+}
+
 static void fields(auto& io, Like<StepTrace> auto& trace) {
   io.field("steps", trace.steps);
   io.field("span_s", trace.span);
@@ -164,8 +230,11 @@ static void fields(auto& io, Like<StepTrace> auto& trace) {
   io.field("sm_clock_counted_hz", trace.sm_clock_counted);
   io.field("kernels", trace.kernels);
   io.late_field("ranges", trace.ranges);
+  io.late_field("range_kernels", trace.range_kernels);
+  io.late_field("phases", trace.phases);
   io.late_field("parts", trace.parts);
   io.late_field("attention", trace.attention);
+  io.field("timeline", trace.timeline);
   io.field("without_launch", trace.without_launch);
   io.field("dropped", trace.dropped);
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "tbench/core/units.hpp"
 #include "tbench/results/measured_case.hpp"
@@ -230,6 +231,66 @@ Broken memory_problem(const Record& record) {
   return std::nullopt;
 }
 
+Broken index_problem(const std::string& key, std::int64_t index, std::size_t count) {
+  if (index >= 0 && std::cmp_less(index, count)) return std::nullopt;
+  return BrokenRule{RecordRule::kIndexes, fmt::format("{} is {}, and there are {}", key, index, count)};
+}
+
+Broken index_problem(const std::string& key, std::size_t index, std::size_t count) {
+  return index_problem(key, static_cast<std::int64_t>(index), count);
+}
+
+Broken length_problem(const std::string& key, std::size_t length, std::size_t count) {
+  if (length == count) return std::nullopt;
+  return BrokenRule{RecordRule::kIndexes, fmt::format("{} has {} elements, and there are {}", key, length, count)};
+}
+
+Broken range_kernels_problem(const StepTrace& trace) {
+  for (const TracedRangeKernel& kernel : trace.range_kernels) {
+    if (Broken broken = index_problem("range_kernels.range", kernel.range, trace.ranges.size())) return broken;
+    if (Broken broken = index_problem("range_kernels.kernel", kernel.kernel, trace.kernels.size())) return broken;
+  }
+  return std::nullopt;
+}
+
+Broken timeline_problem(const StepTimeline& timeline) {
+  constexpr std::size_t kKinds = 3;
+  constexpr std::size_t kDepths = 64;
+  const std::size_t entries = timeline.kind.size();
+  for (const auto& [key, length] : {std::pair{"timeline.name", timeline.name.size()},
+                                    {"timeline.depth", timeline.depth.size()},
+                                    {"timeline.start_s", timeline.start_s.size()},
+                                    {"timeline.end_s", timeline.end_s.size()}}) {
+    if (Broken broken = length_problem(key, length, entries)) return broken;
+  }
+  for (std::size_t i = 0; i < entries; ++i) {
+    if (Broken broken = index_problem("timeline.kind", timeline.kind[i], kKinds)) return broken;
+    if (Broken broken = index_problem("timeline.name", timeline.name[i], timeline.names.size())) return broken;
+    if (Broken broken = index_problem("timeline.depth", timeline.depth[i], kDepths)) return broken;
+  }
+  return std::nullopt;
+}
+
+Broken timeline_problem(const MemoryTimeline& timeline) {
+  const std::size_t points = timeline.events.size();
+  for (const MemoryBand& band : timeline.bands) {
+    if (Broken broken = length_problem("timeline.bands.bytes", band.bytes.size(), points)) return broken;
+  }
+  for (const MemoryPhase& phase : timeline.phases) {
+    if (Broken broken = index_problem("timeline.phases.point", phase.point, points)) return broken;
+  }
+  return index_problem("timeline.peak", timeline.peak, points);
+}
+
+Broken indexes_problem(const Record& record) {
+  if (record.trace) {
+    if (Broken broken = range_kernels_problem(*record.trace)) return broken;
+    if (Broken broken = record.trace->timeline ? timeline_problem(*record.trace->timeline) : std::nullopt)
+      return broken;
+  }
+  return record.memory && record.memory->timeline ? timeline_problem(*record.memory->timeline) : std::nullopt;
+}
+
 void refuse(const Broken& broken, const Record& record, const std::string& where) {
   if (broken) throw RuleError{where, record.id, *broken};
 }
@@ -259,6 +320,7 @@ Broken broken_rule(const Record& record, std::int64_t version) {
   if (version >= kWholeSplit) {
     if (Broken broken = memory_problem(record)) return broken;
   }
+  if (Broken broken = indexes_problem(record)) return broken;
   return repetition_problem(record);
 }
 

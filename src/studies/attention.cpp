@@ -1,7 +1,14 @@
 // The studies of attention alone, and the columns and the grid that other studies use too.
-#include <utility>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
+#include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {
 
@@ -30,6 +37,55 @@ namespace {
 
 constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
 
+/// Returns how the time and the held memory of an implementation grow with the length, at d_model 64.
+std::string growth_sentence(const StudyMeasurements& all, const std::string& impl) {
+  const auto median = [&](const char* counter) {
+    return [&all, counter](const CaseId& id) { return median_of(all.records_of(id), counter); };
+  };
+  const auto time =
+      growth_over(all, "seq_len", {{"impl", impl}, {"d_model", "64"}, {"pass", "forward"}}, median("median_ms"));
+  if (!time) return "";
+  std::string text = fmt::format(
+      "Forward of {} at d_model 64: from {} to {} tokens, the time grows with the power {:.2f} of the length", impl,
+      time->from, time->to, time->exponent);
+  const auto held = growth_over(all, "seq_len", {{"impl", impl}, {"d_model", "64"}, {"pass", "forward_backward"}},
+                                median("held_bytes"));
+  if (held) {
+    text += fmt::format("; from {} to {} tokens, the memory held for backward with the power {:.2f}", held->from,
+                        held->to, held->exponent);
+  }
+  return text + ".";
+}
+
+/// Returns which case asked for the fewest bytes that the memory did not have, or an empty text if none failed.
+std::string memory_sentence(const StudyMeasurements& all) {
+  constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+  const Record* smallest = nullptr;
+  for (const CaseId& id : all.cases) {
+    for (const Record* const record : all.records_of(id)) {
+      if (record->status != Status::kOom || !record->requested_bytes) continue;
+      if (smallest == nullptr || *record->requested_bytes < *smallest->requested_bytes) smallest = record;
+    }
+  }
+  if (smallest == nullptr) return "";
+  return fmt::format("The smallest allocation that failed: {} GiB, {} of {} with {} tokens at d_model {}.",
+                     render::format_number(static_cast<double>(*smallest->requested_bytes) / kGibi),
+                     smallest->id.at("pass"), smallest->id.at("impl"), smallest->id.at("seq_len"),
+                     smallest->id.at("d_model"));
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> impls;
+  for (const CaseId& id : all.cases) {
+    if (std::ranges::find(impls, id.at("impl")) == impls.end()) impls.push_back(id.at("impl"));
+  }
+  std::vector<std::string> found;
+  for (const std::string& impl : impls) found.push_back(growth_sentence(all, impl));
+  found.push_back(memory_sentence(all));
+  std::erase(found, "");
+  return found;
+}
+
 /// Attention by width and length on the course's grid: the times of forward and backward, and the memory held between
 /// them.
 Study attention_grid_study() {
@@ -45,6 +101,7 @@ Study attention_grid_study() {
                       of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes))},
       }},
       .if_known = {{"Attention", {"impl", {"compiled"}}}},
+      .conclude = &sentences,
       .open_to_plugins = {"Attention"}};
 }
 

@@ -1,86 +1,19 @@
-// The studies of precision: the time that a lower precision saves, the types of operations under autocast, and the
-// error of long sums.
+// The studies of precision: the time that a lower precision saves.
 #include <fmt/format.h>
 
-#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "studies/engine/case_parameters.hpp"
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::precision {
 namespace {
-
-/// Returns the columns of a subject: its operations, and the columns that every subject has.
-std::vector<StudyColumn> quantities(std::initializer_list<const char*> operations) {
-  std::vector<StudyColumn> columns{number_column("forward and backward ms", "median_ms"),
-                                   finding_column("parameters", "parameters")};
-  for (const char* operation : operations) columns.push_back(finding_column(operation, operation));
-  columns.push_back(finding_column("gradients", "gradients"));
-  return columns;
-}
-
-StudyTable table_of(const std::string& subject, std::vector<StudyColumn> columns) {
-  return {.caption = "One dtype: runs in it and returns it; a -> b: runs in a, returns b; a+b: takes both",
-          .spread = {"precision"},
-          .columns = std::move(columns),
-          .only = {{"subject", subject}},
-          .quantities_down = true};
-}
-
-using Values = std::vector<std::string>;
-
-/// Formats a value with all its digits, because the sums of the course are compared digit by digit.
-std::string all_digits(double value) { return fmt::format("{}", value); }
-
-std::string error_text(double value) { return fmt::format("{:.2e}", value); }
-
-FamilyGrid grid(std::string op, Values n, std::string input, std::string accumulator, Values method) {
-  return {.family = "Accumulation",
-          .axes = {{"op", {std::move(op)}},
-                   {"n", std::move(n)},
-                   {"input", {std::move(input)}},
-                   {"accumulator", {std::move(accumulator)}},
-                   {"method", std::move(method)}}};
-}
-
-std::vector<FamilyGrid> grids() {
-  const Values course{"1000"}, longer{"1000", "10000"}, longest{"1000", "10000", "100000"};
-  const Values lengths{"1024", "65536", "1048576"};
-  const Values extents{"256", "1024", "4096", "16384", "65536"};
-  const Values orders{"sequential", "pairwise", "kahan"};
-  return {grid("sum", longest, "fp32", "fp32", {"sequential"}),
-          grid("sum", longer, "fp16", "fp16", {"sequential"}),
-          grid("sum", longer, "fp16", "fp32", {"sequential"}),
-          grid("sum", course, "fp16", "fp32", {"cast_up"}),
-          grid("sum", longer, "bf16", "bf16", {"sequential"}),
-          grid("sum", course, "bf16", "fp32", {"sequential", "cast_up"}),
-          grid("reduce", lengths, "fp32", "fp32", {"sequential", "pairwise", "kahan", "aten"}),
-          grid("reduce", lengths, "fp16", "fp16", orders),
-          grid("reduce", lengths, "fp16", "fp32", {"aten"}),
-          grid("reduce", lengths, "bf16", "bf16", orders),
-          grid("reduce", lengths, "bf16", "fp32", {"aten"}),
-          grid("dot", lengths, "fp32", "fp32", {"sequential", "kahan", "aten"}),
-          grid("dot", lengths, "fp16", "fp16", {"sequential", "kahan"}),
-          grid("dot", lengths, "fp16", "fp32", {"sequential"}),
-          grid("dot", lengths, "bf16", "bf16", {"sequential"}),
-          grid("matmul", extents, "fp32", "fp32", {"aten"}),
-          grid("matmul", extents, "fp16", "fp32", {"aten", "cublaslt"}),
-          grid("matmul", extents, "fp16", "fp16", {"aten", "cublaslt"}),
-          grid("matmul", extents, "bf16", "fp32", {"aten", "cublaslt"})};
-}
-
-StudyColumn error_column() {
-  StudyColumn column = number_column("relative error", "relative_error");
-  column.format = &error_text;
-  return column;
-}
-
-StudyTable by_length(const std::string& op, const std::string& caption, StudyColumn column) {
-  return {.caption = caption, .spread = {"n"}, .columns = {std::move(column)}, .only = {{"op", op}}};
-}
 
 /// Returns the GPU's time in milliseconds for Q K^T with its scale, mask and casts, summed over all layers of the
 /// forward pass.
@@ -107,6 +40,25 @@ StudyTable traced_table(std::string caption, StudyColumn column) {
   return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
 }
 
+/// Returns the GPU's own time of a case in fp32 over that in bf16, or nullopt without both.
+std::optional<double> gain(const StudyMeasurements& all, const CaseId& bf16) {
+  const auto time = median_of(all.records_of(bf16), "device_ms");
+  const auto base = median_of(all.records_of(with_value(bf16, "precision", "fp32")), "device_ms");
+  return time && base && *time > 0 ? std::optional{*base / *time} : std::nullopt;
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found;
+  for (const std::string pass : {"forward", "forward_backward"}) {
+    const NamedRange gains = range_over_sizes(all, {{"pass", pass}, {"ctx", "512"}, {"precision", "bf16"}},
+                                              [&](const CaseId& id) { return gain(all, id); });
+    if (gains.count == 0) continue;
+    found.push_back(fmt::format("bf16 against fp32 by the GPU's own time, {} with 512 tokens: a factor of {}.", pass,
+                                gains.text()));
+  }
+  return found;
+}
+
 /// The time that lower precision saves.
 Study precision_study() {
   StudyTable scores =
@@ -125,7 +77,8 @@ Study precision_study() {
                      },
                      std::move(scores),
                      traced_table("What autocast's casts cost: copies to another type, of the GPU's time in a step",
-                                  trace_column("casts %", &casts_percent, &one_digit))}};
+                                  trace_column("casts %", &casts_percent, &one_digit))},
+          .conclude = &sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "precision", .order = 30, .make = &precision_study});
@@ -147,47 +100,6 @@ Study tf32_study() {
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "tf32", .order = 60, .make = &tf32_study});
-
-/// The dtypes in which operations run and return under autocast, in the course's toy model and in the transformer. The
-/// names are the labels of the Autocast family, in the order of the computation.
-Study autocast_study() {
-  return {
-      .name = "autocast",
-      .title = "Dtypes under autocast, as the tensors have them",
-      .grids = {{.family = "Autocast", .axes = {{"subject", {"toy", "transformer"}}, {"precision", {"fp16", "bf16"}}}}},
-      .tables = {
-          table_of("toy", quantities({"fc1", "relu", "layer norm", "logits", "loss"})),
-          table_of("transformer",
-                   quantities({"embedding",      "rmsnorm",   "q projection",      "k projection", "v projection",
-                               "rope",           "scores",    "masked scores",     "softmax exp",  "softmax sum",
-                               "softmax",        "context",   "output projection", "residual",     "swiglu gate",
-                               "swiglu sigmoid", "swiglu up", "swiglu product",    "swiglu down",  "logits",
-                               "loss exp",       "loss"}))}};
-}
-
-TBENCH_REGISTER(RegisteredStudy, {.name = "autocast", .order = 100, .make = &autocast_study});
-
-/// The value of a long sum in each accumulator: the course's sums of 0.01, sums and dot products of seeded values in
-/// several orders, and matrix products of growing inner extent.
-Study accumulation_study() {
-  StudyColumn result = number_column("result", "result");
-  result.format = &all_digits;
-  Study study{
-      .name = "accumulation",
-      .title = "Where an accumulator breaks: error against float64 by length, format and order",
-      .grids = grids(),
-      .tables = {{.caption = "n additions of 0.01; the error is against the float64 sum of the addends as stored",
-                  .spread = {},
-                  .columns = {std::move(result), error_column(), number_column("ms", "median_ms")},
-                  .only = {{"op", "sum"}}}}};
-  for (const std::string op : {"reduce", "dot", "matmul"}) {
-    study.tables.push_back(by_length(op, "Relative error against float64", error_column()));
-    study.tables.push_back(by_length(op, "Median ms", number_column("ms", "median_ms")));
-  }
-  return study;
-}
-
-TBENCH_REGISTER(RegisteredStudy, {.name = "accumulation", .order = 90, .make = &accumulation_study});
 
 }  // namespace
 }  // namespace tbench::studies::precision

@@ -13,7 +13,7 @@
 namespace {
 
 /// Aborts if a band lacks a point or is below 0, or if points or phases are out of order.
-void check(const tbench::profile::MemoryTimeline& timeline) {
+void check(const tbench::MemoryTimeline& timeline) {
   const std::size_t points = timeline.events.size();
   if (points == 0 || !std::ranges::is_sorted(timeline.events) || timeline.peak >= points) std::abort();
   for (const auto& band : timeline.bands) {

@@ -57,7 +57,7 @@ TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
       {"a JSON array", "[]", "not of a benchmark", "--benchmark_out"},
       {"Google Benchmark's", R"({"context": {"date": ""}, "benchmarks": []})", "without 'context.tbench'",
        "--benchmark_out"},
-      {"another version", future, "schema version 10, and this program reads versions 1 to 9",
+      {"another version", future, "schema version 11, and this program reads versions 1 to 10",
        "use the program of the build"},
       {"a wrong field", wrong_field, "benchmarks[1].tbench.status: unknown value 'lost'", "measure again"},
   };

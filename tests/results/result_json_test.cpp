@@ -232,7 +232,7 @@ TEST(ResultJson, IsStrict) {
     const char* error;
   };
   const std::vector<Plant> plants{
-      {"/context/tbench/schema_version", 10, "schema version 10, and this program reads versions 1 to 9"},
+      {"/context/tbench/schema_version", 11, "schema version 11, and this program reads versions 1 to 10"},
       {"/context/tbench/surprise", 1, "context.tbench.surprise: unknown field"},
       {"/context/tbench/options/seed", 1, "context.tbench.options.seed: expected a string"},
       {"/context/date", "yesterday", "context.date: \"yesterday\" contradicts"},

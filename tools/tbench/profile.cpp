@@ -53,7 +53,7 @@ std::string page_of(const std::string& path, const ProfileArguments& show) {
 }
 
 /// Returns the allocations next to a trace, or nullopt if the folder has none.
-std::optional<profile::MemoryTimeline> memory_beside(const std::string& path) {
+std::optional<MemoryTimeline> memory_beside(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path folder = fs::is_directory(path, error) ? fs::path{path} : fs::path{path}.parent_path();

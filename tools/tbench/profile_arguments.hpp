@@ -52,6 +52,6 @@ void check_profile_options(const ProfileArguments& arguments);
 /// Returns the contents of an HTML page. All times and counts are per step.
 [[nodiscard]] html::ProfilePage profile_html_page(std::string title, const profile::Profile& profile,
                                                   const profile::TableOptions& options,
-                                                  const std::optional<profile::MemoryTimeline>& memory);
+                                                  const std::optional<MemoryTimeline>& memory);
 
 }  // namespace tbench::tool

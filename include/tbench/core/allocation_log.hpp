@@ -1,4 +1,4 @@
-// The log of an allocator: every allocation and release during a few steps, in order.
+// The log of an allocator: every allocation and release during a few steps, in order; and what a log says of a step.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +50,30 @@ struct LiveTensor {
 struct LiveTensors {
   std::size_t event{};  // number of events before this moment
   std::vector<LiveTensor> tensors;
+};
+
+/// The bytes that one range holds after each of the timeline's points.
+struct MemoryBand {
+  std::string range;  // `FORWARD/layer.*/ffn`; or `before the step`, `(no range)`, `others`
+  std::vector<std::int64_t> bytes;
+  bool operator==(const MemoryBand&) const = default;
+};
+
+/// The point at which a phase begins.
+struct MemoryPhase {
+  std::string name;
+  std::size_t point{};
+  bool operator==(const MemoryPhase&) const = default;
+};
+
+/// The bytes that each range holds over a step, at some of its events.
+struct MemoryTimeline {
+  std::int64_t step{};
+  std::vector<std::size_t> events;  // one per point: the event's number in the step, from 1
+  std::vector<MemoryBand> bands;    // never negative; they add up to the bytes that the allocator counted
+  std::vector<MemoryPhase> phases;  // in the order in which they begin
+  std::size_t peak{};               // the point with the most bytes
+  bool operator==(const MemoryTimeline&) const = default;
 };
 
 }  // namespace tbench

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tbench/core/allocation_log.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/step_trace.hpp"
@@ -39,6 +40,8 @@ struct EnumNames<ClockSource> {
 struct PhaseTime {
   std::string name;  // forward, backward, optimizer
   Seconds median;
+  std::optional<Seconds> mean{};                // absent in files older than version 10
+  std::optional<Seconds> standard_deviation{};  // absent for one sample and in files older than version 10
   bool operator==(const PhaseTime&) const = default;
 };
 
@@ -146,6 +149,7 @@ struct MemoryUse {
   std::vector<Allocation> largest{};       // the largest allocations live at the peak, at most ten
   /// Bytes by which the log of allocations misses the allocator's own peak; absent if the log is complete.
   std::optional<std::int64_t> unlogged{};
+  std::optional<MemoryTimeline> timeline{};  // of the second step; only if the study shows it
   bool operator==(const MemoryUse&) const = default;
 };
 

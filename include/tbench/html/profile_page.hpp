@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tbench/core/allocation_log.hpp"
 #include "tbench/render/table.hpp"
 
 namespace tbench::html {
@@ -20,20 +20,6 @@ struct TimePart {
   double operations{};                  // per step, including the parts inside
 };
 
-/// The bytes that a range holds at each point of a step.
-struct MemoryPart {
-  std::string name;
-  std::vector<std::int64_t> bytes;
-};
-
-struct MemoryPlot {
-  std::int64_t step{};              // number of the step
-  std::vector<std::size_t> events;  // number of the allocator's event at each point
-  std::vector<MemoryPart> parts;    // from the lowest to the highest in the plot
-  /// The names of the phases, and the point at which each phase begins.
-  std::vector<std::pair<std::string, std::size_t>> phases;
-};
-
 struct CaptionedTable {
   std::string caption;
   render::Table table;
@@ -42,8 +28,8 @@ struct CaptionedTable {
 struct ProfilePage {
   std::string title;
   std::vector<std::string> notes;
-  std::vector<TimePart> times;       // if empty, there is no flame graph
-  std::optional<MemoryPlot> memory;  // has at least two points
+  std::vector<TimePart> times;           // if empty, there is no flame graph
+  std::optional<MemoryTimeline> memory;  // has at least two points
   std::vector<CaptionedTable> tables;
 };
 

@@ -1,4 +1,4 @@
-// The memory that each range holds over a step, from the events in memory.csv.
+// The memory that each range holds over a step, from an allocator's log or from the events in memory.csv.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tbench/core/allocation_log.hpp"
 
 namespace tbench::profile {
 
@@ -21,31 +23,16 @@ struct MemoryRow {
   std::int64_t allocated{};  // bytes in live blocks after the event
 };
 
+/// Returns the rows of a log.
+/// @param steps   in order, each with an end for each of `phases`
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const AllocationLog& log, std::span<const LoggedStep> steps,
+                                                 std::span<const std::string_view> phases);
+
 /// Reads the rows of memory.csv.
 /// @param text  as memory_csv writes it
 /// @param name  name of the file, for the error
 /// @throws      UsageError  naming the file, the line, the problem and the remedy
 [[nodiscard]] std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name);
-
-/// The bytes that one range holds after each of the timeline's points.
-struct MemoryBand {
-  std::string range;  // `FORWARD/layer.*/ffn`; or `before the step`, `(no range)`, `others`
-  std::vector<std::int64_t> bytes;
-};
-
-/// The point at which a phase begins.
-struct MemoryPhase {
-  std::string name;
-  std::size_t point{};
-};
-
-struct MemoryTimeline {
-  std::int64_t step{};
-  std::vector<std::size_t> events;  // one per point: the event's number in the step, from 1
-  std::vector<MemoryBand> bands;    // never negative; they add up to the bytes that the allocator counted
-  std::vector<MemoryPhase> phases;  // in the order in which they begin
-  std::size_t peak{};               // the point with the most bytes
-};
 
 struct TimelineOptions {
   /// At least 1. More events are divided into this many groups, and the event with the most bytes represents its group.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tbench/profile/kernel_rules.hpp"
@@ -92,6 +93,8 @@ struct PhaseTime {
   std::int64_t span_ns{};
   std::int64_t busy_ns{};
   Gaps gaps{};
+  std::int64_t outer_calls{};      // calls made in the phase, without those made inside another call
+  std::int64_t calls_ns{};         // union of the calls' times, summed over threads
   std::vector<ApiTime> calls{};    // calls made in the phase, the longest first
   std::vector<CopyTime> copies{};  // the longest first
 };
@@ -123,6 +126,7 @@ struct RangeTime {
   std::int64_t gpu_sum_ns{};
   Durations gpu_busy{};             // union of the range's operations; one duration per range with operations
   std::int64_t gpu_exclusive_ns{};  // sum of the times of operations outside inner ranges
+  Gaps gaps{};                      // before the range's operations; inclusive
 };
 
 /// The time of one kernel, or of one kind of copy, in the ranges of a row and outside their inner ranges.
@@ -159,9 +163,12 @@ struct AttentionTime {
   [[nodiscard]] std::int64_t total_ns() const { return softmax_ns + matmul_ns() + other_ns; }
 };
 
+/// The name of the phase of all operations outside of every phase, in a trace that has phases.
+inline constexpr std::string_view kNoPhase = "(no phase)";
+
 struct Profile {
   std::vector<DeviceTime> devices;  // by process and number
-  std::vector<PhaseTime> phases;    // in the order of their first start; last, `(no phase)` for all other operations
+  std::vector<PhaseTime> phases;    // in the order of their first start; last, kNoPhase for all other operations
   std::vector<KernelTime> kernels;  // by phase, the longest first
   std::vector<ClassTime> classes;   // by phase, the longest first
   std::vector<RangeTime> ranges;    // each range precedes the ranges inside it

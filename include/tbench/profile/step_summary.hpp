@@ -53,11 +53,21 @@ struct Exposure {
 /// @param trace  trace of one GPU
 [[nodiscard]] std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules);
 
-/// Fills `ranges`, `parts` and `attention` of a step.
+/// Fills `ranges`, `range_kernels`, `phases`, `parts` and `attention` of a step. A kernel that the step's `kernels` do
+/// not have in its phase is not part of `range_kernels`.
+/// @param step     as summarise_steps() returns it
 /// @param profile  profile of the result of cut_steps
 /// @param steps    number of steps in that result
 /// @param phases   the case's phases, which are the names in records for the profile's phases FORWARD, BACKWARD, ...
 void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases);
+
+/// Returns the course of the middle layer (range `layer.N`) in the first FORWARD of a trace, or nullopt if there is no
+/// such range. Ranges in more than kMaxTimelineDepth others, and calls made inside another call, are left out.
+/// @param counted  result of cut_steps()
+[[nodiscard]] std::optional<StepTimeline> layer_timeline(const Trace& counted);
+
+inline constexpr std::int64_t kMaxTimelineDepth = 2;
+inline constexpr std::size_t kMaxTimelineEntries = 320;
 
 // Locates a moment in the traced steps, and cuts the steps out as a trace that can be kept.
 

@@ -30,6 +30,7 @@ enum class RecordRule {
   kStatistics,    // the statistics follow from the samples
   kLeastFlop,     // Work::min_flop is at most Work::flop
   kMemory,        // the classes of the peak, and of the bytes that a phase holds, add up to the whole
+  kIndexes,       // the indexes of ranges, kernels, names and points exist, and a timeline's lists have one length
   kRepetition,    // 0 <= index < repetitions
   kName,          // an entry's name is the name of its record's case
   kRealTime,      // an entry's real_time is its record's median
@@ -122,8 +123,7 @@ class FileRuns {
 
 template <>
 struct tbench::EnumNames<tbench::results::RecordRule> {
-  static constexpr std::array<std::string_view, 15> kNames{
-      "time",       "regime",     "reason", "verification", "samples", "flagged_samples",
-      "statistics", "least_flop", "memory", "repetition",   "name",    "real_time",
-      "counters",   "once",       "copy"};
+  static constexpr std::array<std::string_view, 16> kNames{
+      "time",   "regime",  "reason",     "verification", "samples",   "flagged_samples", "statistics", "least_flop",
+      "memory", "indexes", "repetition", "name",         "real_time", "counters",        "once",       "copy"};
 };

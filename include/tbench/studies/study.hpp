@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "tbench/core/case_table.hpp"
@@ -141,9 +142,16 @@ struct StudyRowTable {
 struct StudyProtocol {
   std::optional<std::int64_t> warm_up{};  // steps
   std::optional<std::int64_t> samples{};  // steps; none is dropped
-  bool needs_trace{};  // --tb_trace=on; a record with a time and without a trace does not count as measured
-  bool verify_once{};  // --tb_verify=once
+  bool needs_trace{};      // --tb_trace=on; a record with a time and without a trace does not count as measured
+  bool verify_once{};      // --tb_verify=once
+  bool needs_timelines{};  // the records have StepTrace::timeline and MemoryUse::timeline
   bool operator==(const StudyProtocol&) const = default;
+};
+
+/// A figure below a study's tables. Pages draw it.
+struct StudyFigure {
+  std::string title;
+  std::variant<StepTimeline, MemoryTimeline> timeline;
 };
 
 struct Study {
@@ -167,6 +175,8 @@ struct Study {
   std::vector<std::string> open_to_plugins{};
   /// Sentences above the tables, which a run prints at its end. May be empty.
   std::function<std::vector<std::string>(const StudyMeasurements&)> answer{};
+  /// Figures below the tables. May be empty.
+  std::function<std::vector<StudyFigure>(const StudyMeasurements&)> figures{};
   /// The value of --tb_study that measures the cases. If empty, it is the study's name.
   std::string measured_by{};
 };

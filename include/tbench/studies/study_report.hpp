@@ -28,6 +28,7 @@ struct StudySection {
   std::size_t name_column{};  // index of the row's name, after the keys and before the values; only with `steps`
   std::string heading{};      // title of the chapter that begins here; empty if none does
   std::vector<std::string> sentences{};  // between the heading and the table
+  std::vector<StudyFigure> figures{};    // below the table
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};

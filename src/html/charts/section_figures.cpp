@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "html/charts/palette.hpp"
+#include "html/charts/timelines.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 
@@ -137,6 +139,18 @@ SectionFigures figures_of(const std::vector<Chart>& charts, std::string (*draw)(
   return drawn;
 }
 
+SectionFigures timelines_of(const StudySection& section) {
+  SectionFigures drawn;
+  for (const studies::StudyFigure& figure : section.figures) {
+    if (const auto* const layer = std::get_if<StepTimeline>(&figure.timeline)) {
+      drawn.figures.push_back(timeline_chart(*layer, figure.title));
+    } else if (const auto& memory = std::get<MemoryTimeline>(figure.timeline); has_bytes(memory)) {
+      drawn.figures.push_back(memory_chart(memory, figure.title));
+    }
+  }
+  return drawn;
+}
+
 }  // namespace
 
 std::vector<BarChart> study_bars(const StudySection& section) {
@@ -184,6 +198,7 @@ std::vector<WaterfallChart> study_waterfalls(const StudySection& section) {
 }
 
 SectionFigures section_figures(const studies::StudySection& section) {
+  if (!section.figures.empty()) return timelines_of(section);
   if (!section.steps.empty()) return figures_of(study_waterfalls(section), &waterfall_chart, kMaxWaterfalls);
   if (section.has_bars) return figures_of(study_bars(section), &bar_chart, kMaxBars);
   const StudyPlots plots = study_plots(section);

@@ -31,8 +31,8 @@ struct SectionFigures {
   std::size_t left_out{};  // number of charts that were left out
 };
 
-/// Returns the charts of a section: waterfalls if its rows are steps, bars if it has bars, otherwise lines if it has a
-/// numeric axis.
+/// Returns the charts of a section: its own figures if it has some, waterfalls if its rows are steps, bars if it has
+/// bars, otherwise lines if it has a numeric axis.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
 
 // Selects the tables of a study that are plotted: the tables with a numeric axis.

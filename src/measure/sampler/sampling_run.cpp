@@ -88,7 +88,12 @@ Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, con
   timing.stop_reason = run.stop;
   timing.warm_up = warm_up;
   for (std::size_t phase = 0; phases.size() > 1 && phase < phases.size(); ++phase) {
-    timing.phases.push_back({.name = std::string{phases[phase]}, .median = {stats::median(run.phase_samples[phase])}});
+    const std::vector<double>& samples = run.phase_samples[phase];
+    const std::optional<double> deviation = stats::standard_deviation(samples);
+    timing.phases.push_back({.name = std::string{phases[phase]},
+                             .median = {stats::median(samples)},
+                             .mean = Seconds{stats::mean(samples)},
+                             .standard_deviation = deviation ? std::optional{Seconds{*deviation}} : std::nullopt});
   }
   timing.enqueue = run.enqueue / steps;
   timing.cpu = run.cpu / steps;

@@ -109,7 +109,9 @@ at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
     return in_range(name, [&] { return eager_rope(projected, constants.rope); });
   };
   const auto mask = [&](const at::Tensor& unmasked) {
-    return in_range("attention.scores", [&] { return at::where(constants.mask, unmasked, constants.minus_infinity); });
+    return in_range("attention.scores", [&] {
+      return in_range("attention.mask", [&] { return at::where(constants.mask, unmasked, constants.minus_infinity); });
+    });
   };
   const auto softmax = [](const at::Tensor& masked) {
     return in_range("attention.softmax", [&] { return eager_softmax(masked); });

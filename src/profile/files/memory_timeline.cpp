@@ -129,6 +129,28 @@ std::vector<MemoryBand> largest(const std::map<std::string, std::vector<std::int
 
 }  // namespace
 
+std::vector<MemoryRow> memory_rows(const AllocationLog& log, std::span<const LoggedStep> steps,
+                                   std::span<const std::string_view> phases) {
+  std::vector<MemoryRow> rows;
+  rows.reserve(log.events.size());
+  for (std::size_t i = 0; i < log.events.size(); ++i) {
+    const AllocationEvent& event = log.events[i];
+    MemoryRow& row = rows.emplace_back(MemoryRow{.step = 0,
+                                                 .phase = {},
+                                                 .range = log.ranges[event.range],
+                                                 .address = event.address,
+                                                 .bytes = event.bytes,
+                                                 .allocated = event.allocated});
+    const auto after = std::ranges::upper_bound(steps, i, {}, &LoggedStep::begin);
+    if (after == steps.begin()) continue;
+    row.step = after - steps.begin();
+    const std::vector<std::size_t>& ends = std::prev(after)->phase_ends;
+    const auto phase = static_cast<std::size_t>(std::ranges::upper_bound(ends, i) - ends.begin());
+    if (phase < ends.size()) row.phase = phases[phase];
+  }
+  return rows;
+}
+
 std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name) {
   const auto refuse = [&](std::size_t line, std::string_view problem) {
     throw UsageError{

@@ -19,6 +19,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/flame_graph.hpp"
+#include "tbench/profile/memory_timeline.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/render/table.hpp"
 #include "tbench/results/conclusion.hpp"
@@ -150,27 +151,6 @@ void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log)
   out.end_list();
 }
 
-/// Finds the step of an event, counted from 1, and its phase.
-class Places {
- public:
-  Places(std::span<const LoggedStep> steps, std::span<const std::string_view> phases)
-      : steps_{steps}, phases_{phases} {}
-
-  [[nodiscard]] std::pair<std::string, std::string> of(std::size_t event) const {
-    const auto after = std::ranges::upper_bound(steps_, event, {}, &LoggedStep::begin);
-    if (after == steps_.begin()) return {};
-    const LoggedStep& step = *std::prev(after);
-    const auto phase = std::ranges::upper_bound(step.phase_ends, event) - step.phase_ends.begin();
-    const auto index = static_cast<std::size_t>(phase);
-    return {std::to_string(after - steps_.begin()),
-            index < step.phase_ends.size() ? std::string{phases_[index]} : std::string{}};
-  }
-
- private:
-  std::span<const LoggedStep> steps_;
-  std::span<const std::string_view> phases_;
-};
-
 }  // namespace
 
 void write_profile_files(const std::string& folder, const Trace& trace, const TraceFacts& facts,
@@ -207,12 +187,10 @@ std::string memory_csv(const AllocationLog& log, std::span<const LoggedStep> ste
                        {"address", kLeft},
                        {"bytes", kRight},
                        {"allocated bytes", kRight}}};
-  const Places places{steps, phases};
-  for (std::size_t i = 0; i < log.events.size(); ++i) {
-    const AllocationEvent& event = log.events[i];
-    auto [step, phase] = places.of(i);
-    table.add_row({std::to_string(i + 1), std::move(step), std::move(phase), log.ranges[event.range],
-                   fmt::format("{:#x}", event.address), std::to_string(event.bytes), std::to_string(event.allocated)});
+  std::size_t number = 0;
+  for (const MemoryRow& row : memory_rows(log, steps, phases)) {
+    table.add_row({std::to_string(++number), row.step == 0 ? "" : std::to_string(row.step), row.phase, row.range,
+                   fmt::format("{:#x}", row.address), std::to_string(row.bytes), std::to_string(row.allocated)});
   }
   return table.csv();
 }

@@ -74,6 +74,9 @@ StudyContents contents_of(const Study& study, const StudyCells& cells) {
   for (const StudyRowTable& table : study.row_tables) {
     if (auto section = row_section(table, own)) contents.sections.push_back(std::move(*section));
   }
+  if (study.figures && !contents.sections.empty()) {
+    contents.sections.back().figures = study.figures(own.measurements());
+  }
   contents.legend = notes_of(study, own.marks());
   if (study.answer) contents.answers = study.answer(own.measurements());
   if (study.conclude) contents.conclusions = study.conclude(own.measurements());

@@ -231,6 +231,32 @@ TracedRanges traced_ranges(std::span<const Record* const> records) {
   return step;
 }
 
+std::vector<TracedRow> traced_rows(std::span<const Record* const> records,
+                                   const std::function<std::vector<TracedRow>(const StepTrace&)>& rows_of) {
+  const std::vector<const StepTrace*> traces = traces_of(records);
+  std::vector<std::vector<std::string>> order;
+  std::map<std::vector<std::string>, std::vector<std::vector<double>>> readings;
+  for (const StepTrace* trace : traces) {
+    for (TracedRow& row : rows_of(*trace)) {
+      std::vector<std::vector<double>>& known = readings[row.names];
+      if (known.empty()) order.push_back(row.names);
+      known.push_back(std::move(row.values));
+    }
+  }
+  std::vector<TracedRow> rows;
+  for (const std::vector<std::string>& names : order) {
+    const std::vector<std::vector<double>>& known = readings[names];
+    if (2 * known.size() <= traces.size()) continue;
+    TracedRow& row = rows.emplace_back(TracedRow{.names = names, .values = {}});
+    for (std::size_t i = 0; i < known.front().size(); ++i) {
+      std::vector<double> values;
+      for (const std::vector<double>& reading : known) values.push_back(reading.at(i));
+      row.values.push_back(stats::median(values));
+    }
+  }
+  return rows;
+}
+
 std::vector<std::string> trace_notes(const StudyCells& cells) {
   std::vector<std::string> notes;
   if (cells.untraced > 0) {

@@ -1,6 +1,7 @@
 // Derives the figures of kernels and ranges from the traces of a case's records, and the notes on traces below a table.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,18 @@ struct TracedRanges {
 /// Returns a step's ranges. For several records, each figure is the median over the records that have the range, and
 /// the shortest and the longest call are taken over all of them. Ranges that most records do not have are left out.
 [[nodiscard]] TracedRanges traced_ranges(std::span<const Record* const> records);
+
+/// Numbers of a trace under a name of several parts.
+struct TracedRow {
+  std::vector<std::string> names;
+  std::vector<double> values;
+};
+
+/// Returns the rows of a step. For several records, each value is the median over the traced records that have the row.
+/// Rows that most of them do not have are left out. The rows are in the order in which they first occur.
+/// @param rows_of  returns the rows of one trace: different names, and the same number of values in each row
+[[nodiscard]] std::vector<TracedRow> traced_rows(
+    std::span<const Record* const> records, const std::function<std::vector<TracedRow>(const StepTrace&)>& rows_of);
 
 /// Returns notes on cases without a trace, traces that lack operations, and the time of kernels that no rule matches.
 [[nodiscard]] std::vector<std::string> trace_notes(const StudyCells& cells);

@@ -1,6 +1,12 @@
 // Compares the share of matrix products in a step of inference and of training.
-#include <utility>
+#include <fmt/format.h>
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/engine/case_parameters.hpp"
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
@@ -28,6 +34,44 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
+std::optional<double> share_of(const StudyMeasurements& all, const CaseId& id) {
+  return median_of(all.records_of(id), [](const Record& record) -> std::optional<double> {
+    if (!record.trace || !record.timing) return std::nullopt;
+    return share_of_kernels(*record.trace, record.timing->median);
+  });
+}
+
+/// Returns in how many pairs the training step has a smaller share than inference, or an empty text without a pair.
+std::string training_sentence(const StudyMeasurements& all) {
+  std::size_t pairs = 0;
+  std::size_t smaller = 0;
+  for (const CaseId& id : all.cases) {
+    if (value_or_empty(id, "pass") != "train_step") continue;
+    const std::optional<double> training = share_of(all, id);
+    const std::optional<double> inference = share_of(all, with_value(id, "pass", "forward"));
+    if (!training || !inference) continue;
+    ++pairs;
+    smaller += *training < *inference ? 1 : 0;
+  }
+  if (pairs == 0) return "";
+  return fmt::format(
+      "Matrix products have a smaller share of the kernels' time in the training step than in inference "
+      "in {} of {} comparisons.",
+      smaller, pairs);
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found{training_sentence(all)};
+  for (const std::string precision : {"fp32", "bf16"}) {
+    const NamedRange shares = range_over_sizes(all, {{"pass", "forward"}, {"ctx", "512"}, {"precision", precision}},
+                                               [&](const CaseId& id) { return share_of(all, id); });
+    if (shares.count < 2) continue;
+    found.push_back(fmt::format("In inference with 512 tokens in {}, their share is {}.", precision, shares.text("%")));
+  }
+  std::erase(found, "");
+  return found;
+}
+
 Study gemm_share_study() {
   return {.name = "gemm_share",
           .title = "The share of matrix products in inference and in training",
@@ -45,7 +89,8 @@ Study gemm_share_study() {
                                          {"kernels ms", &render::format_number},
                                          {"of kernels %", &one_digit}},
                           .detail = {},
-                          .rows_of = &by_phase}}};
+                          .rows_of = &by_phase}},
+          .conclude = &sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "gemm_share", .order = 150, .make = &gemm_share_study});

@@ -1,8 +1,13 @@
 // Compares softmax with the matrix products of attention, in time and in FLOP.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
@@ -66,6 +71,32 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
+/// Returns a sentence about the first forward pass in float32 that was traced. Its scores have four bytes each, and
+/// softmax at least reads and writes them once.
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  constexpr double kBytes = 2 * 4;
+  constexpr double kFlopPerScore = 5;
+  for (const CaseId& id : all.cases) {
+    if (!has_all(id, {{"pass", "forward"}, {"precision", "fp32"}, {"ctx", "512"}})) continue;
+    const std::span<const Record* const> records = all.records_of(id);
+    const std::vector<TracedAttention> times = traced_ranges(records).attention;
+    const auto time = std::ranges::find(times, "forward", &TracedAttention::phase);
+    const auto flop = attention_flop(id);
+    if (time == times.end() || !flop || time->softmax.value <= 0) continue;
+    const Seconds matmul = time->scores + time->context;
+    if (matmul.value <= 0) continue;
+    return {fmt::format(
+        "Softmax of {}, {} tokens, fp32, forward: {} ms; attention's matrix products: {} ms. Softmax takes {} times "
+        "the time of the products for {:.1f} % of their FLOP: the products reach {} TFLOP/s, and one read and one "
+        "write of the scores in softmax's time are {} TB/s.",
+        id.at("size"), id.at("ctx"), render::format_number(to_milliseconds(time->softmax)),
+        render::format_number(to_milliseconds(matmul)), render::format_number(time->softmax / matmul),
+        100 * flop->softmax / flop->matmul, render::format_number(flop->matmul / matmul.value / kTera),
+        render::format_number(flop->softmax / kFlopPerScore * kBytes / time->softmax.value / kTera))};
+  }
+  return {};
+}
+
 Study softmax_vs_matmul_study() {
   return {
       .name = "softmax_vs_matmul",
@@ -78,7 +109,8 @@ Study softmax_vs_matmul_study() {
                       .names = {"phase"},
                       .quantities = quantities(),
                       .detail = {},
-                      .rows_of = &by_phase}}};
+                      .rows_of = &by_phase}},
+      .conclude = &sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "softmax_vs_matmul", .order = 170, .make = &softmax_vs_matmul_study});

@@ -21,7 +21,9 @@ Study part_of(const char* name, std::initializer_list<const char*> kept = {}) {
   std::vector<AxisOverride> axes;
   for (const char* const axis : kept) axes.push_back(parse_axis_override(axis));
   Study study = restricted(find_study(name, "--tb_study"), axes);
+  const bool needs_timelines = study.protocol.needs_timelines;
   study.protocol = protocol_of(study.grids.front().family, study.protocol.needs_trace);
+  study.protocol.needs_timelines = needs_timelines;
   study.measured_by = kWriteup;
   return study;
 }
@@ -40,6 +42,7 @@ constexpr const char* kContexts = "Model.ctx=128,256,512,1024";
 constexpr const char* kOneContext = "Model.ctx=512";
 constexpr const char* kTwoSizes = "Model.size=small,medium";
 constexpr const char* kOneSize = "Model.size=medium";
+constexpr const char* kSmallest = "Model.size=small";
 constexpr const char* kFloat32 = "Model.precision=fp32";
 constexpr const char* kTwoPrecisions = "Model.precision=fp32,bf16";
 
@@ -51,8 +54,9 @@ Chapter profile_chapter() {
                   part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
                   part_of("kernel_classes", {kOneContext, kTwoSizes}), part_of("gemm_share"),
                   part_of("class_changes", {kOneContext}), part_of("ranges", {kOneContext, kTwoSizes}),
-                  part_of("launches", {kOneContext}), part_of("softmax_vs_matmul"),
-                  part_of("answers", {kOneContext, kFloat32})}};
+                  part_of("range_kernels", {kOneContext, kSmallest, kFloat32}), part_of("launches", {kOneContext}),
+                  part_of("gaps", {kOneContext, kSmallest}), part_of("api_calls", {kOneContext, kSmallest}),
+                  part_of("timelines"), part_of("softmax_vs_matmul"), part_of("answers", {kOneContext, kFloat32})}};
 }
 
 }  // namespace
@@ -60,7 +64,8 @@ Chapter profile_chapter() {
 std::vector<Chapter> writeup_chapters() {
   return {
       {.title = "Model sizes", .studies = {part_of("sizes")}},
-      {.title = "Time and throughput of a step", .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions})}},
+      {.title = "Time and throughput of a step",
+       .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}), part_of("phases")}},
       {.title = "Warm-up", .studies = {part_of("warmup", {"Warmup.steps=10", "Warmup.pass=forward,forward_backward"})}},
       profile_chapter(),
       {.title = "Mixed precision",

@@ -1,0 +1,66 @@
+#include "studies/engine/sentences.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "studies/engine/case_parameters.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+
+std::string NamedRange::text(const std::string& unit) const {
+  const auto shown = [&](double value, const std::string& of) {
+    return fmt::format("{}{}{} ({})", render::format_number(value), unit.empty() ? "" : " ", unit, of);
+  };
+  return of_low == of_high ? shown(low, of_low) : fmt::format("{} to {}", shown(low, of_low), shown(high, of_high));
+}
+
+bool has_all(const CaseId& id, const std::vector<CaseId::Parameter>& parameters) {
+  return std::ranges::all_of(parameters, [&](const CaseId::Parameter& parameter) {
+    return value_or_empty(id, parameter.first) == parameter.second;
+  });
+}
+
+NamedRange range_over_sizes(const StudyMeasurements& all, const std::vector<CaseId::Parameter>& parameters,
+                            const std::function<std::optional<double>(const CaseId&)>& figure) {
+  NamedRange range;
+  for (const CaseId& id : all.cases) {
+    if (!has_all(id, parameters)) continue;
+    const std::optional<double> value = figure(id);
+    if (!value) continue;
+    const std::string size = value_or_empty(id, "size");
+    if (range.count == 0 || *value < range.low) std::tie(range.low, range.of_low) = std::pair{*value, size};
+    if (range.count == 0 || *value > range.high) std::tie(range.high, range.of_high) = std::pair{*value, size};
+    ++range.count;
+  }
+  return range;
+}
+
+std::optional<Growth> growth_over(const StudyMeasurements& all, const std::string& key,
+                                  const std::vector<CaseId::Parameter>& parameters,
+                                  const std::function<std::optional<double>(const CaseId&)>& figure) {
+  std::map<std::int64_t, double> values;
+  for (const CaseId& id : all.cases) {
+    const auto x = parse_integer(value_or_empty(id, key));
+    if (!x || *x <= 0 || !has_all(id, parameters)) continue;
+    const std::optional<double> value = figure(id);
+    if (value && *value > 0) values.insert_or_assign(*x, *value);
+  }
+  if (values.size() < 2) return std::nullopt;
+  const auto last = std::prev(values.end());
+  const auto before = std::prev(last);
+  const double ratio = static_cast<double>(last->first) / static_cast<double>(before->first);
+  return Growth{.from = fmt::format("{}", before->first),
+                .to = fmt::format("{}", last->first),
+                .exponent = std::log(last->second / before->second) / std::log(ratio)};
+}
+
+}  // namespace tbench::studies

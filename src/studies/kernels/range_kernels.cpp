@@ -1,0 +1,77 @@
+// Lists the kernels of each range: the operations that its own code launched, outside its inner ranges.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/profile/kernel_name.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies::range_kernels {
+namespace {
+
+constexpr std::size_t kShown = 8;  // kernels of each range
+
+/// Returns a row per range and kernel: its calls and its time, per step.
+std::vector<TracedRow> rows_of(const StepTrace& trace) {
+  std::map<std::vector<std::string>, std::size_t> known;
+  std::vector<TracedRow> rows;
+  for (const TracedRangeKernel& in_range : trace.range_kernels) {
+    const TracedKernel& kernel = trace.kernels.at(in_range.kernel);
+    std::vector<std::string> names{trace.ranges.at(in_range.range).path, kernel.kernel_class,
+                                   profile::current_kernel_name(kernel.name)};
+    const auto [found, is_new] = known.try_emplace(names, rows.size());
+    if (is_new) rows.push_back({.names = std::move(names), .values = {0, 0}});
+    rows[found->second].values[0] += in_range.calls;
+    rows[found->second].values[1] += in_range.total.value;
+  }
+  return rows;
+}
+
+std::vector<StudyRow> by_range(std::span<const Record* const> records) {
+  constexpr double kMicro = 1e6;
+  const std::vector<TracedRow> kernels = traced_rows(records, &rows_of);
+  std::map<std::string, Seconds> totals;
+  for (const TracedRow& kernel : kernels) {
+    Seconds& total = totals[kernel.names[0]];
+    total = total + Seconds{kernel.values[1]};
+  }
+  std::map<std::string, std::size_t> shown;
+  std::vector<StudyRow> rows;
+  for (const TracedRow& kernel : kernels) {
+    if (++shown[kernel.names[0]] > kShown) continue;
+    const double calls = kernel.values[0];
+    const Seconds total{kernel.values[1]};
+    rows.push_back({.names = {kernel.names[0], kernel.names[1]},
+                    .values = {calls, to_milliseconds(total), total.value / calls * kMicro,
+                               percent_of(total, totals[kernel.names[0]])},
+                    .detail = kernel.names[2]});
+  }
+  return rows;
+}
+
+Study range_kernels_study() {
+  return {
+      .name = "range_kernels",
+      .title = "The kernels of each range",
+      .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+      .protocol = {.needs_trace = true},
+      .row_tables = {{.caption = "The longest kernels, copies and fills of each range, at most eight, without those "
+                                 "of its inner ranges. Calls and total of a step, the mean of a call; percentages "
+                                 "are of the range's own operations",
+                      .names = {"range", "class"},
+                      .quantities = {{"calls", &count_text},
+                                     {"total ms", &render::format_number},
+                                     {"mean us", &render::format_number},
+                                     {"% of range", &one_digit}},
+                      .detail = "kernel",
+                      .rows_of = &by_range,
+                      .has_kernels = true}}};
+}
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "range_kernels", .order = 124, .make = &range_kernels_study});
+
+}  // namespace
+}  // namespace tbench::studies::range_kernels

@@ -1,0 +1,83 @@
+// Breaks the time of a step down by phase, with the spread over the steps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/engine/sentences.hpp"
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies::phases {
+namespace {
+
+std::optional<double> milliseconds(std::optional<Seconds> time) {
+  return time ? std::optional{to_milliseconds(*time)} : std::nullopt;
+}
+
+/// Returns a row per phase of the case's first record. A step's phases are consecutive, so that their medians can come
+/// from different steps.
+std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
+  const Record& record = *records.front();
+  if (!record.timing || record.timing->phases.empty()) return {};
+  const Seconds forward = record.timing->phases.front().median;
+  std::vector<StudyRow> rows;
+  for (const PhaseTime& phase : record.timing->phases) {
+    rows.push_back(
+        {.names = {phase.name},
+         .values = {milliseconds(phase.mean), milliseconds(phase.standard_deviation), to_milliseconds(phase.median),
+                    percent_of(phase.median, record.timing->median), phase.median / forward},
+         .detail = {}});
+  }
+  return rows;
+}
+
+/// Returns backward's median over forward's, or nullopt without both.
+std::optional<double> backward_over_forward(const StudyMeasurements& all, const CaseId& id) {
+  const std::span<const Record* const> records = all.records_of(id);
+  if (records.empty() || !records.front()->timing) return std::nullopt;
+  const std::vector<PhaseTime>& phases = records.front()->timing->phases;
+  const auto forward = std::ranges::find(phases, "forward", &PhaseTime::name);
+  const auto backward = std::ranges::find(phases, "backward", &PhaseTime::name);
+  if (forward == phases.end() || backward == phases.end() || forward->median.value <= 0) return std::nullopt;
+  return backward->median / forward->median;
+}
+
+/// Returns a sentence for each precision in which a training step with 512 tokens was measured.
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found;
+  for (const std::string precision : {"fp32", "bf16"}) {
+    const NamedRange ratios = range_over_sizes(all, {{"pass", "train_step"}, {"ctx", "512"}, {"precision", precision}},
+                                               [&](const CaseId& id) { return backward_over_forward(all, id); });
+    if (ratios.count == 0) continue;
+    found.push_back(fmt::format("In a training step with 512 tokens in {}, backward takes {} times as long as forward.",
+                                precision, ratios.text()));
+  }
+  return found;
+}
+
+Study phases_study() {
+  return {.name = "phases",
+          .title = "Time of each phase of a step",
+          .grids = {model_grid({"128", "256", "512", "1024"}, {"forward_backward", "train_step"}, {"fp32", "bf16"})},
+          .row_tables = {{.caption = "Mean and standard deviation over the steps, by events at the phases' boundaries; "
+                                     "percent of the median step; relative to forward. Files before version 10 have "
+                                     "the median alone",
+                          .names = {"phase"},
+                          .quantities = {{"mean ms", &render::format_number},
+                                         {"std ms", &render::format_number},
+                                         {"median ms", &render::format_number},
+                                         {"% of step", &one_digit},
+                                         {"/ forward", &render::format_number}},
+                          .detail = {},
+                          .rows_of = &by_phase}},
+          .conclude = &sentences};
+}
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "phases", .order = 12, .make = &phases_study});
+
+}  // namespace
+}  // namespace tbench::studies::phases
