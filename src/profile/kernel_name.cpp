@@ -200,4 +200,12 @@ std::optional<std::string> product_problem(const StepTrace& step, Precision prec
       precision == Precision::kFp32 ? "" : fmt::format(", and no matrix product of the step in {}", text_of(expected)));
 }
 
+std::string without_version(std::string name) {
+  const std::size_t suffix = name.rfind("_v");
+  const bool is_version = suffix != std::string::npos && suffix + 2 < name.size() &&
+                          name.find_first_not_of("0123456789", suffix + 2) == std::string::npos;
+  if (is_version) name.resize(suffix);
+  return name;
+}
+
 }  // namespace tbench::profile

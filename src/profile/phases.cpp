@@ -14,7 +14,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/profile/step_summary.hpp"
+#include "tbench/profile/range_names.hpp"
 
 namespace tbench::profile {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -84,6 +85,11 @@ void rename_ranges(Trace& trace, std::span<const RangeRename> renames) {
   if (unused == is_used.end()) return;
   const RangeRename& rename = renames[static_cast<std::size_t>(unused - is_used.begin())];
   throw UsageError{"--map: " + no_such_range(trace, rename.from)};
+}
+
+bool is_label(std::string_view label, std::string_view name) {
+  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
+  return std::ranges::equal(label, name, {}, upper, upper);
 }
 
 }  // namespace tbench::profile

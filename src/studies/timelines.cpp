@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +13,8 @@
 
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "tbench/profile/kernel_name.hpp"
+#include "tbench/profile/short_kernel_name.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::timelines {
@@ -75,6 +80,22 @@ std::vector<StudyRow> memory_rows(std::span<const Record* const> records) {
   return rows;
 }
 
+/// Returns the names without the versions of API functions, and kernels in short.
+std::vector<std::string> shown_names(const StepTimeline& timeline) {
+  std::vector<std::string> operations;
+  for (std::size_t i = 0; i < timeline.kind.size(); ++i) {
+    if (timeline.kind[i] != static_cast<std::int64_t>(TimelineEntry::kOperation)) continue;
+    operations.push_back(timeline.names.at(static_cast<std::size_t>(timeline.name[i])));
+  }
+  const std::map<std::string, std::string> short_names = profile::short_kernel_names(operations);
+  std::vector<std::string> shown;
+  for (const std::string& name : timeline.names) {
+    const auto found = short_names.find(name);
+    shown.push_back(found == short_names.end() ? profile::without_version(name) : found->second);
+  }
+  return shown;
+}
+
 std::vector<StudyFigure> figures_of(const StudyMeasurements& all) {
   std::vector<StudyFigure> figures;
   for (const CaseId& id : all.cases) {
@@ -84,10 +105,11 @@ std::vector<StudyFigure> figures_of(const StudyMeasurements& all) {
         fmt::format("{}, {} tokens, {}, {}", id.at("size"), id.at("ctx"), id.at("pass"), id.at("precision"));
     const Record& record = *records.front();
     if (record.trace && record.trace->timeline && !record.trace->timeline->kind.empty()) {
-      figures.push_back({.title = title, .timeline = *record.trace->timeline});
+      const StepTimeline& timeline = *record.trace->timeline;
+      figures.push_back({.title = title, .data = LayerFigure{timeline, shown_names(timeline)}});
     }
     if (record.memory && record.memory->timeline) {
-      figures.push_back({.title = title, .timeline = *record.memory->timeline});
+      figures.push_back({.title = title, .data = *record.memory->timeline});
     }
   }
   return figures;

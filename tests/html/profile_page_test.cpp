@@ -21,11 +21,12 @@ ProfilePage sample() {
                              {.name = "OPTIMIZER", .milliseconds = 1, .operations = 1},
                              {.name = "gemm", .level = 1, .parent = 0, .milliseconds = 2, .operations = 4},
                              {.name = "nvjet", .level = 2, .parent = 2, .milliseconds = 2, .operations = 4}},
-                   .memory = MemoryPlot{.step = 3,
-                                        .events = {1, 5},
-                                        .parts = {{.name = "before the step", .bytes = {kMebi, kMebi}},
-                                                  {.name = "FORWARD/ffn", .bytes = {0, 2 * kMebi}}},
-                                        .phases = {{"forward", 0}}},
+                   .memory = MemoryTimeline{.step = 3,
+                                            .events = {1, 5},
+                                            .bands = {{.range = "before the step", .bytes = {kMebi, kMebi}},
+                                                      {.range = "FORWARD/ffn", .bytes = {0, 2 * kMebi}}},
+                                            .phases = {{.name = "forward", .point = 0}},
+                                            .peak = 1},
                    .tables = {}};
   CaptionedTable& table =
       page.tables.emplace_back(CaptionedTable{.caption = "Ranges", .table = render::Table{{{"range"}}}});
@@ -55,7 +56,7 @@ TEST(ProfileHtml, AnOutermostRangeHasAColourAndWhatIsInsideSharesOfIt) {
 TEST(ProfileHtml, WhatThereIsNotIsNotShown) {
   ProfilePage page = sample();
   for (TimePart& part : page.times) part.milliseconds = 0;
-  for (MemoryPart& part : page.memory->parts) part.bytes = {0, 0};
+  for (MemoryBand& band : page.memory->bands) band.bytes = {0, 0};
   EXPECT_THAT(profile_html(page), Not(HasSubstr("<figure")));
   page.times.clear();
   page.memory.reset();

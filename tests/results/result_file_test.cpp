@@ -35,8 +35,8 @@ TEST(ResultFile, SurvivesTheDisk) {
 TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
   const std::string good = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
   std::string future = good;
-  const std::string version = "\"schema_version\": 9";
-  future.replace(future.find(version), version.size(), "\"schema_version\": 10");
+  const std::string version = "\"schema_version\": 10";
+  future.replace(future.find(version), version.size(), "\"schema_version\": 11");
   std::string wrong_field = good;
   const std::string status = "\"status\": \"oom\"";
   wrong_field.replace(wrong_field.find(status), status.size(), "\"status\": \"lost\"");

@@ -42,6 +42,9 @@ ResultFile without_fields_of_version_7(ResultFile file) {
   for (Record& record : file.records) {
     if (record.trace) {
       record.trace->sm_clock_counted.reset();  // this field came with version 9
+      record.trace->range_kernels.clear();  // these fields came with version 10
+      record.trace->phases.clear();
+      record.trace->timeline.reset();
       record.trace->ranges.clear();
       record.trace->parts.clear();
       record.trace->attention.clear();
@@ -51,6 +54,7 @@ ResultFile without_fields_of_version_7(ResultFile file) {
     record.memory->peak_ranges.clear();
     record.memory->largest.clear();
     record.memory->unlogged.reset();
+    record.memory->timeline.reset();  // this field came with version 10
   }
   return file;
 }
@@ -74,7 +78,7 @@ TEST(ResultJson, ReadsTheVersionsBeforeThisOne) {
   for (Json& entry : json["benchmarks"]) {
     if (!entry.contains("tbench")) continue;
     Json& record = entry["tbench"];
-    for (const char* key : {"ranges", "parts", "attention"}) {
+    for (const char* key : {"ranges", "parts", "attention", "range_kernels", "phases"}) {
       if (record.contains("trace")) record["trace"].erase(key);
     }
     for (const char* key : {"phases", "peak_ranges", "largest"}) {

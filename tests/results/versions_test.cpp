@@ -49,7 +49,9 @@ INSTANTIATE_TEST_SUITE_P(OfTheSchema, Versions,
                                          Version{3, {0.7889083498263121, 0.0, 0.0}},
                                          Version{4, {0.0, 0.1270513811221609, 0.32811831358710675}},
                                          Version{7, {0.8845503772983725, 0.0, 0.0}},
-                                         Version{8, {0.7777613570305895, 0.0, 0.0}}),
+                                         Version{8, {0.7777613570305895, 0.0, 0.0}},
+                                         Version{9, {0.9780297394019323, 0.04058180633639741, 0.013609960672664444}},
+                                         Version{10, {0.7785663845251078, 0.39332843061735895, 0.35249981645210215}}),
                          [](const auto& version) { return "Version" + std::to_string(version.param.number); });
 
 }  // namespace

@@ -25,8 +25,8 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
     ASSERT_FALSE(study.tables.empty() && study.row_tables.empty()) << study.name;
     for (const StudyRowTable& table : study.row_tables) {
       EXPECT_FALSE(table.quantities.empty()) << study.name;
-      // Rows of the study `memory` come from the memory pass, and rows of `ddp` come from other cases.
-      const bool is_of_traces = study.name != "memory" && study.name != "ddp";
+      // Rows of `memory` come from the memory pass, of `phases` from the timing, and of `ddp` from other cases.
+      const bool is_of_traces = study.name != "memory" && study.name != "phases" && study.name != "ddp";
       EXPECT_EQ(study.protocol.needs_trace, is_of_traces) << study.name << ": rows are of kernels or ranges";
     }
     for (const StudyTable& table : study.tables) {

@@ -79,7 +79,7 @@ TEST(Writeup, HasOneProtocolForEachFamily) {
         EXPECT_EQ(study.protocol.samples, 10) << study.name;
         EXPECT_TRUE(study.protocol.verify_once) << study.name;
       } else if (grid.family == "Attention") {
-        EXPECT_EQ(study.protocol.samples, 100) << study.name;
+        EXPECT_EQ(study.protocol.samples, 30) << study.name;
       } else {
         EXPECT_FALSE(study.protocol.samples) << study.name;
       }

@@ -1,4 +1,5 @@
-// Names of kernels: readable forms of them, and the precision of a matrix product that a name shows.
+// Names of kernels and of functions of the CUDA API: readable forms of them, and the precision of a matrix product that
+// a name shows.
 #pragma once
 
 #include <optional>
@@ -23,6 +24,10 @@ namespace tbench::profile {
 /// template arguments and parameters are renamed too. Other names are returned unchanged.
 /// @param demangled  the full name, as in results files
 [[nodiscard]] std::string current_kernel_name(const std::string& demangled);
+
+/// Returns the name of a function of the CUDA API without its version, such as `cudaLaunchKernel` for
+/// `cudaLaunchKernel_v7000`.
+[[nodiscard]] std::string without_version(std::string name);
 
 /// The type of the inputs of the multiplications in a matrix product.
 enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };

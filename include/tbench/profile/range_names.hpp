@@ -1,8 +1,10 @@
-// Renames the ranges of foreign traces to the names by which phases and parts of attention are recognised.
+// Names of ranges: compares them, and renames those of foreign traces to the names by which phases and parts of
+// attention are recognised.
 #pragma once
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "tbench/profile/trace.hpp"
 
@@ -24,5 +26,8 @@ struct RangeRename {
 /// Renames each range by the first rename whose `from` matches its name. The names of kernels and calls stay unchanged.
 /// @throws  UsageError  for a rename that matches no range of the trace
 void rename_ranges(Trace& trace, std::span<const RangeRename> renames);
+
+/// Returns whether a label equals the name, ignoring upper and lower case: `FORWARD`, `forward`.
+[[nodiscard]] bool is_label(std::string_view label, std::string_view name);
 
 }  // namespace tbench::profile

@@ -17,9 +17,6 @@ namespace tbench::profile {
 
 // Derives one step from a trace of a few steps of a case, for its record.
 
-/// Returns whether a label equals the name, ignoring upper and lower case: `FORWARD`, `forward`.
-[[nodiscard]] bool is_label(std::string_view label, std::string_view name);
-
 /// Summarises a trace of several steps as one step. An operation belongs to the step and phase in which its launching
 /// call began, on any thread. The first step is left out: it begins on an idle device, and its launches may include
 /// one-time work. Operations launched outside every step (a flush, a spin) do not count.

@@ -148,10 +148,16 @@ struct StudyProtocol {
   bool operator==(const StudyProtocol&) const = default;
 };
 
+/// The course of one layer, and a readable form of each of its names.
+struct LayerFigure {
+  StepTimeline timeline;
+  std::vector<std::string> shown;  // one per StepTimeline::names
+};
+
 /// A figure below a study's tables. Pages draw it.
 struct StudyFigure {
   std::string title;
-  std::variant<StepTimeline, MemoryTimeline> timeline;
+  std::variant<LayerFigure, MemoryTimeline> data;
 };
 
 struct Study {

@@ -142,9 +142,9 @@ SectionFigures figures_of(const std::vector<Chart>& charts, std::string (*draw)(
 SectionFigures timelines_of(const StudySection& section) {
   SectionFigures drawn;
   for (const studies::StudyFigure& figure : section.figures) {
-    if (const auto* const layer = std::get_if<StepTimeline>(&figure.timeline)) {
-      drawn.figures.push_back(timeline_chart(*layer, figure.title));
-    } else if (const auto& memory = std::get<MemoryTimeline>(figure.timeline); has_bytes(memory)) {
+    if (const auto* const layer = std::get_if<studies::LayerFigure>(&figure.data)) {
+      drawn.figures.push_back(layer_chart(*layer, figure.title));
+    } else if (const auto& memory = std::get<MemoryTimeline>(figure.data); has_bytes(memory)) {
       drawn.figures.push_back(memory_chart(memory, figure.title));
     }
   }

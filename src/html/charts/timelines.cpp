@@ -11,7 +11,6 @@
 
 #include "html/charts/charts.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/profile/short_kernel_name.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -111,21 +110,14 @@ std::string box_of(const StepTimeline& timeline, std::size_t i, const std::strin
                            render::escape_markup(text));
 }
 
-/// Returns the name of each entry as its box shows it: kernels in short, ranges without the names of the ranges around
-/// them.
-std::vector<std::string> shown_names(const StepTimeline& timeline) {
-  const std::map<std::string, std::string> short_names = profile::short_kernel_names(timeline.names);
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < timeline.kind.size(); ++i) {
-    const std::string& full = full_name(timeline, i);
-    if (timeline.kind[i] == static_cast<std::int64_t>(TimelineEntry::kOperation)) {
-      names.push_back(short_names.at(full));
-    } else {
-      const std::size_t dot = timeline.depth[i] > 0 ? full.rfind('.') : std::string::npos;
-      names.push_back(dot == std::string::npos ? full : full.substr(dot + 1));
-    }
-  }
-  return names;
+/// Returns the name of an entry as its box shows it: a range without the names of the ranges around it.
+std::string name_in_box(const studies::LayerFigure& layer, std::size_t entry) {
+  const StepTimeline& timeline = layer.timeline;
+  const std::string& name = layer.shown.at(static_cast<std::size_t>(timeline.name[entry]));
+  const bool is_inner =
+      timeline.kind[entry] == static_cast<std::int64_t>(TimelineEntry::kRange) && timeline.depth[entry] > 0;
+  const std::size_t dot = is_inner ? name.rfind('.') : std::string::npos;
+  return dot == std::string::npos ? name : name.substr(dot + 1);
 }
 
 }  // namespace
@@ -158,12 +150,12 @@ std::string memory_chart(const MemoryTimeline& timeline, const std::string& name
   return area_chart(chart);
 }
 
-std::string timeline_chart(const StepTimeline& timeline, const std::string& name) {
+std::string layer_chart(const studies::LayerFigure& layer, const std::string& name) {
+  const StepTimeline& timeline = layer.timeline;
   const std::vector<Row> rows = rows_of(timeline);
   double end = 0;
   for (const Row& row : rows) end = std::max(end, last_end(timeline, row));
-  if (!(end > 0)) throw std::invalid_argument{"timeline_chart: " + timeline.range + " has no entry"};
-  const std::vector<std::string> names = shown_names(timeline);
+  if (!(end > 0)) throw std::invalid_argument{"layer_chart: " + timeline.range + " has no entry"};
   const double unit = (kWidth - kLeft) / end;
   std::string figure = fmt::format(
       "<figure class=\"wide flame\">\n<figcaption>{0}: {1}, host and GPU, {2} us</figcaption>\n"
@@ -174,7 +166,7 @@ std::string timeline_chart(const StepTimeline& timeline, const std::string& name
   for (const Row& row : rows) {
     if (!row.label.empty()) figure += text_at(0, top + 15, "start", row.label);
     for (const std::size_t i : row.entries) {
-      figure += box_of(timeline, i, names[i], row, top, unit);
+      figure += box_of(timeline, i, name_in_box(layer, i), row, top, unit);
     }
     top += kRow;
   }

@@ -7,6 +7,7 @@
 
 #include "tbench/core/allocation_log.hpp"
 #include "tbench/core/step_trace.hpp"
+#include "tbench/studies/study.hpp"
 
 namespace tbench::html {
 
@@ -24,9 +25,9 @@ inline constexpr std::array<std::size_t, 8> kPartSlots{2, 1, 6, 7, 3, 4, 5, 9};
 /// Returns a `figure` with rows for the ranges by depth, for the calls of the CUDA API, and for the GPU's operations.
 /// All rows have the same scale. If the GPU begins the layer after the host has left it, the GPU's row begins at its
 /// first operation, and its label says how much later that is. Texts are escaped.
-/// @param name      begin of the title
-/// @param timeline  has an entry of positive length
-/// @throws          std::invalid_argument  for any other timeline
-[[nodiscard]] std::string timeline_chart(const StepTimeline& timeline, const std::string& name);
+/// @param name   begin of the title
+/// @param layer  has an entry of positive length
+/// @throws       std::invalid_argument  for any other layer
+[[nodiscard]] std::string layer_chart(const studies::LayerFigure& layer, const std::string& name);
 
 }  // namespace tbench::html

@@ -13,6 +13,7 @@
 #include "profile/nsys/nsys_schema.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/profile/kernel_name.hpp"
 #include "tbench/sqlite/sqlite.hpp"
 
 namespace tbench::profile {

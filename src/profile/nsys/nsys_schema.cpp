@@ -78,14 +78,6 @@ void NsysNames::read(const sqlite::Connection& connection, const NsysSchema& sch
   }
 }
 
-std::string without_version(std::string name) {
-  const std::size_t suffix = name.rfind("_v");
-  const bool is_version = suffix != std::string::npos && suffix + 2 < name.size() &&
-                          name.find_first_not_of("0123456789", suffix + 2) == std::string::npos;
-  if (is_version) name.resize(suffix);
-  return name;
-}
-
 std::string nsys_copy_name(std::int64_t kind) {
   const auto known = std::ranges::find(kCopyKinds, kind, &CopyKind::id);
   return known != kCopyKinds.end() ? fmt::format("Memcpy {}", known->name) : fmt::format("Memcpy (kind {})", kind);

@@ -54,9 +54,6 @@ class NsysNames {
   Index last_index_{kNone};
 };
 
-/// Returns the name of a call without its version, such as `cudaLaunchKernel` for `cudaLaunchKernel_v7000`.
-[[nodiscard]] std::string without_version(std::string name);
-
 /// Returns the name of a copy, such as `Memcpy HtoD`, for a CUpti_ActivityMemcpyKind.
 [[nodiscard]] std::string nsys_copy_name(std::int64_t kind);
 

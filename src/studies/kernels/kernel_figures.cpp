@@ -10,7 +10,7 @@
 #include "studies/engine/studies.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/profile/step_summary.hpp"
+#include "tbench/profile/range_names.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "profile/device_time.hpp"
-#include "profile/per_step.hpp"
+#include "profile/steps/per_step.hpp"
 #include "tbench/profile/profile.hpp"
 
 namespace tbench::profile {
@@ -143,11 +142,6 @@ std::int64_t union_of(std::span<const Interval> intervals) {
 }
 
 }  // namespace
-
-bool is_label(std::string_view label, std::string_view name) {
-  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
-  return std::ranges::equal(label, name, {}, upper, upper);
-}
 
 StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::span<const EnqueuedStep> steps,
                           std::span<const std::string_view> phases, Regime regime) {

@@ -8,8 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "profile/per_step.hpp"
+#include "profile/steps/per_step.hpp"
 #include "tbench/profile/profile.hpp"
+#include "tbench/profile/range_names.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::profile {

@@ -16,6 +16,7 @@
 
 #include "profile/device_time.hpp"
 #include "profile/ranges.hpp"
+#include "tbench/profile/range_names.hpp"
 
 namespace tbench::profile {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "profile/device_time.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/profile/range_names.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::profile {

@@ -6,6 +6,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "tbench/profile/kernel_name.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::api_calls {
@@ -52,7 +53,8 @@ std::vector<StudyRow> by_function(std::span<const Record* const> records) {
     std::vector<TracedRow> rows;
     for (const PhaseTrace& phase : trace.phases) {
       for (const TracedCall& call : phase.calls) {
-        rows.push_back({.names = {name_of(phase), call.name}, .values = {call.calls, call.host.value}});
+        rows.push_back(
+            {.names = {name_of(phase), profile::without_version(call.name)}, .values = {call.calls, call.host.value}});
       }
     }
     return rows;

@@ -1,0 +1,173 @@
+// Tests the sentences of the write-up's studies: each is true, changes with its numbers, and is silent without them.
+#include "studies/engine/sentences.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/sample_results.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double kMs = 1e-3;
+
+Record model(const std::string& size, const std::string& pass, const std::string& precision) {
+  return support::timed_record(
+      CaseId::parse("Model/size:" + size + "/ctx:512/batch:4/pass:" + pass + "/precision:" + precision + "/impl:eager"),
+      Seconds{10 * kMs});
+}
+
+/// Adds kernels: matrix products and others, in ms of forward.
+Record traced(Record record, double gemm_ms, double other_ms) {
+  record.trace = StepTrace{};
+  record.trace->steps = 3;
+  record.trace->device = {(gemm_ms + other_ms) * kMs};
+  for (const auto& [kernel_class, ms] : {std::pair{"gemm", gemm_ms}, {"elementwise", other_ms}}) {
+    record.trace->kernels.push_back({.phase = "forward",
+                                     .kernel_class = kernel_class,
+                                     .name = kernel_class,
+                                     .calls = 1,
+                                     .total = {ms * kMs},
+                                     .min = {ms * kMs},
+                                     .max = {ms * kMs},
+                                     .standard_deviation = {}});
+  }
+  return record;
+}
+
+std::vector<std::string> notes_of(const std::string& study, std::vector<Record> records) {
+  const std::vector files{support::gpu_results(std::move(records))};
+  return study_report(find_study(study, "--study"), files, {}).notes;
+}
+
+TEST(NamedRange, NamesBothEnds) {
+  EXPECT_EQ((NamedRange{.count = 2, .low = 1.5, .high = 2, .of_low = "small", .of_high = "xl"}.text()),
+            "1.500 (small) to 2.000 (xl)");
+  EXPECT_EQ((NamedRange{.count = 1, .low = 1.5, .high = 1.5, .of_low = "small", .of_high = "small"}.text("%")),
+            "1.500 % (small)");
+}
+
+TEST(Growth, IsBetweenTheTwoLargest) {
+  const std::map<std::string, double> ms{{"128", 1}, {"256", 3}, {"512", 12}};
+  std::vector<CaseId> cases;
+  for (const char* const ctx : {"512", "128", "256"})
+    cases.push_back(CaseId::parse("Model/size:small/ctx:" + std::string{ctx}));
+  const StudyMeasurements all{.cases = cases, .records_of = {}, .sizes = {}};
+  const auto growth = growth_over(all, "ctx", {{"size", "small"}},
+                                  [&](const CaseId& id) { return std::optional{ms.at(id.at("ctx"))}; });
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(growth->from, "256");
+  EXPECT_EQ(growth->to, "512");
+  EXPECT_DOUBLE_EQ(growth->exponent, 2);
+  EXPECT_FALSE(growth_over(all, "ctx", {{"size", "xl"}}, [](const CaseId&) { return std::optional{1.0}; }));
+}
+
+TEST(Sentences, SayWhatAPrecisionGains) {
+  const std::vector<Record> both{traced(model("small", "forward", "fp32"), 8, 2),
+                                 traced(model("small", "forward", "bf16"), 3, 1)};
+  EXPECT_THAT(notes_of("precision", both),
+              Contains("bf16 against fp32 by the GPU's own time, forward with 512 tokens: a factor of 2.500 (small)."));
+  std::vector<Record> slower{traced(model("small", "forward", "fp32"), 3, 1),
+                             traced(model("small", "forward", "bf16"), 6, 2)};
+  EXPECT_THAT(notes_of("precision", slower), Contains(HasSubstr("a factor of 0.5000 (small).")));
+  EXPECT_THAT(notes_of("precision", {both[0]}), Not(Contains(HasSubstr("a factor of"))));
+}
+
+TEST(Sentences, SayHowProductsFallInTraining) {
+  const std::vector<Record> records{
+      traced(model("small", "forward", "fp32"), 8, 2), traced(model("xl", "forward", "fp32"), 9, 1),
+      traced(model("small", "train_step", "fp32"), 6, 4), traced(model("xl", "train_step", "fp32"), 9, 0.5)};
+  const std::vector<std::string> notes = notes_of("gemm_share", records);
+  EXPECT_THAT(notes, Contains("Matrix products have a smaller share of the kernels' time in the training step than in "
+                              "inference in 1 of 2 comparisons."));
+  EXPECT_THAT(notes, Contains("In inference with 512 tokens in fp32, their share is 80.00 % (small) to 90.00 % (xl)."));
+  EXPECT_THAT(notes_of("gemm_share", {records[0]}), Not(Contains(HasSubstr("atrix products have"))));
+  EXPECT_THAT(notes_of("gemm_share", {records[0]}), Not(Contains(HasSubstr("their share"))));
+}
+
+Record with_peak(Record record, std::int64_t bytes) {
+  record.memory = MemoryUse{};
+  record.memory->allocated_peak = bytes;
+  return record;
+}
+
+TEST(Sentences, SayWhatAPrecisionNeedsInMemory) {
+  const std::vector<Record> records{
+      with_peak(model("medium", "forward", "fp32"), 1000), with_peak(model("medium", "forward", "bf16"), 1360),
+      with_peak(model("medium", "train_step", "fp32"), 2000), with_peak(model("medium", "train_step", "bf16"), 1600)};
+  EXPECT_THAT(notes_of("memory", records),
+              Contains(HasSubstr("in bf16, against fp32: forward 36 % more, train_step 20 % less. Autocast keeps")));
+  EXPECT_THAT(notes_of("memory", {records[0], records[3]}), Not(Contains(HasSubstr("against fp32"))));
+}
+
+Record attention(const std::string& length, const std::string& pass, double ms, double held) {
+  Record record = support::timed_record(CaseId::parse("Attention/batch:8/heads:1/d_model:64/seq_len:" + length +
+                                                      "/causal:0/pass:" + pass + "/precision:fp32/impl:naive"),
+                                        Seconds{ms * kMs});
+  record.counters["held_bytes"] = held;
+  return record;
+}
+
+TEST(Sentences, SayHowAttentionGrows) {
+  const std::vector<Record> records{attention("4096", "forward", 1, 0), attention("8192", "forward", 4, 0),
+                                    attention("4096", "forward_backward", 3, 1000),
+                                    attention("8192", "forward_backward", 9, 2000)};
+  EXPECT_THAT(
+      notes_of("attention_grid", records),
+      Contains("Forward of naive at d_model 64: from 4096 to 8192 tokens, the time grows with the power 2.00 of the "
+               "length; from 4096 to 8192 tokens, the memory held for backward with the power 1.00."));
+  EXPECT_THAT(notes_of("attention_grid", {records[0]}), Not(Contains(HasSubstr("grows with"))));
+}
+
+TEST(Sentences, NameTheSmallestAllocationThatFailed) {
+  Record failed = support::failed_record(attention("16384", "forward", 1, 0).id, Status::kOom, "out of memory");
+  EXPECT_THAT(notes_of("attention_grid", {failed}), Not(Contains(HasSubstr("allocation that failed"))));
+  failed.requested_bytes = std::int64_t{8} << 30;
+  Record larger =
+      support::failed_record(attention("16384", "forward_backward", 1, 0).id, Status::kOom, "out of memory");
+  larger.requested_bytes = std::int64_t{16} << 30;
+  EXPECT_THAT(
+      notes_of("attention_grid", {larger, failed}),
+      Contains("The smallest allocation that failed: 8.000 GiB, forward of naive with 16384 tokens at d_model 64."));
+}
+
+Record toy(const std::string& precision, const std::string& layer_norm) {
+  Record record = support::timed_record(CaseId::parse("Autocast/subject:toy/precision:" + precision), Seconds{1 * kMs});
+  if (!layer_norm.empty()) record.labels["layer norm"] = layer_norm;
+  return record;
+}
+
+TEST(Sentences, SayWhyLayerNormStaysInFloat32) {
+  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "fp32")}),
+              Contains(HasSubstr("layer norm ran in fp32 with fp16 and in fp32 with bf16. Its mean and variance")));
+  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "bf16")}),
+              Contains("Under autocast, layer norm ran in fp32 with fp16 and in bf16 with bf16."));
+  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "")}), Not(Contains(HasSubstr("layer norm ran"))));
+}
+
+TEST(Sentences, CompareSoftmaxWithProducts) {
+  Record record = traced(model("small", "forward", "fp32"), 1, 1);
+  record.trace->attention = {
+      {.phase = "forward", .softmax = {2 * kMs}, .scores = {0.6 * kMs}, .context = {0.4 * kMs}, .other = {}}};
+  // 151 million scores: 0.755 GFLOP of softmax, 38.65 GFLOP of products, and 1.208 GB read and written.
+  EXPECT_THAT(notes_of("softmax_vs_matmul", {record}),
+              Contains("Softmax of small, 512 tokens, fp32, forward: 2.000 ms; attention's matrix products: 1.000 ms. "
+                       "Softmax takes 2.000 times the time of the products for 2.0 % of their FLOP: the products reach "
+                       "38.65 TFLOP/s, and one read and one write of the scores in softmax's time are 0.6040 TB/s."));
+  record.trace->attention.clear();
+  EXPECT_THAT(notes_of("softmax_vs_matmul", {record}), Not(Contains(HasSubstr("Softmax of"))));
+}
+
+}  // namespace
+}  // namespace tbench::studies
