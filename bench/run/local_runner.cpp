@@ -35,7 +35,7 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
-/// What a case's profile keeps of its trace and its memory log.
+/// The parts of a trace and of a memory log that a case's profile keeps.
 struct Kept {
   bool files{};      // for --tb_profile
   bool timelines{};  // for the record, if a study shows them

@@ -35,7 +35,7 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
-/// Returns backward's median over forward's, or nullopt without both.
+/// Returns the ratio of the medians of backward and forward, or nullopt if a phase is missing.
 std::optional<double> backward_over_forward(const StudyMeasurements& all, const CaseId& id) {
   const std::span<const Record* const> records = all.records_of(id);
   if (records.empty() || !records.front()->timing) return std::nullopt;

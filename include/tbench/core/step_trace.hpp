@@ -115,7 +115,7 @@ struct TracedAttention {
   bool operator==(const TracedAttention&) const = default;
 };
 
-/// What an entry of a timeline is.
+/// The kinds of entries in a timeline.
 enum class TimelineEntry { kRange, kCall, kOperation };
 
 /// The course of one layer in one traced step: its ranges and its calls of the CUDA API on one thread of the host, and

@@ -1,4 +1,4 @@
-// Names of ranges: compares them, and renames those of foreign traces to the names by which phases and parts of
+// Compares the names of ranges, and renames the ranges of foreign traces to the names by which phases and parts of
 // attention are recognised.
 #pragma once
 

@@ -81,6 +81,13 @@ struct Cases {
   std::set<std::string> missing_names_;
 };
 
+/// Returns whether a section of the report has the sentence: two parts of one study may say the same.
+bool is_said(const StudyReport& report, const std::string& sentence) {
+  return std::ranges::any_of(report.sections, [&](const StudySection& section) {
+    return std::ranges::find(section.sentences, sentence) != section.sentences.end();
+  });
+}
+
 /// Adds a study's tables and texts to the report.
 /// @param heading  title of the chapter that begins with the study; empty if none does
 /// @return         whether the study has a table
@@ -94,7 +101,10 @@ bool append(StudyReport& report, StudyContents contents, const std::string& head
   }
   StudySection& first = contents.sections.front();
   first.heading = heading;
-  for (Texts* texts : {&contents.answers, &contents.conclusions}) append_new(first.sentences, std::move(*texts));
+  for (Texts* texts : {&contents.answers, &contents.conclusions}) {
+    std::erase_if(*texts, [&](const std::string& text) { return is_said(report, text); });
+    append_new(first.sentences, std::move(*texts));
+  }
   std::ranges::move(contents.sections, std::back_inserter(report.sections));
   std::ranges::move(contents.commands, std::back_inserter(report.commands));
   append_new(report.notes, std::move(contents.legend));
