@@ -24,8 +24,8 @@
 namespace tbench::html {
 namespace {
 
-constexpr std::size_t kMaxSamples = 400'000;  // per page; a sample takes 7 bytes
-constexpr std::size_t kMinSamplesOfCase = 20;
+constexpr std::size_t kMaxSamples = 150'000;  // per page; a sample takes about 2 bytes, packed
+constexpr std::size_t kMinSamplesOfCase = 9;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
 constexpr std::array<std::string_view, 25> kMetrics{"median_ms",

@@ -41,15 +41,17 @@ struct HtmlPage {
   std::string_view filter_label;
   std::string_view main;                  // the embedded file with the content below the filters
   std::vector<std::string_view> scripts;  // embedded files, which run in this order after the frame's scripts
-  std::string figures{};                  // packed_markup() of the charts; may be empty
+  std::string figures{};                  // markup of the charts; may be empty
 };
 
-/// Returns the frame with `{{data}}` replaced by `data`, and any other `{{name}}` by the page's member or the embedded
-/// file of that name. Inserted text is not searched again, so that no text of the data can name a file or be markup.
+/// Returns the frame with `{{data}}` and `{{figures}}` replaced by the packed() data and charts, and any other
+/// `{{name}}` by the page's member or the embedded file of that name. Inserted text is not searched again. The list
+/// `records` of the data becomes an object of columns.
 [[nodiscard]] std::string html_page(const HtmlPage& page, const results::Json& data);
 
-/// Returns markup in the form that assets/chart.js inflates: gzip in base64. Charts are about a tenth as long in it.
-[[nodiscard]] std::string packed_markup(std::string_view markup);
+/// Returns a text in the form that the frame's scripts inflate: gzip in base64, or an empty text for an empty one.
+/// Charts and records are a tenth to a quarter as long in it.
+[[nodiscard]] std::string packed(std::string_view text);
 
 /// Rounds `value` to the given number of significant digits, which keeps its JSON text short.
 [[nodiscard]] double rounded(double value, int digits);

@@ -142,7 +142,7 @@ std::string html_report(std::span<const results::NamedResults> results) {
                       .filter_label = "Filter plots and table",
                       .main = "report.html",
                       .scripts = {"comparison.js", "flame.js", "cases.js", "filters.js", "main.js"},
-                      .figures = packed_markup(plots_html(results, comparisons))};
+                      .figures = plots_html(results, comparisons)};
   return html_page(page, report_data(results, comparisons));
 }
 

@@ -78,6 +78,7 @@ class Browser:
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         while not self.loaded:
             self._note(self._message())
+        self.evaluate("typeof pageReady === 'undefined' || pageReady.then(() => true)")
 
     def evaluate(self, expression):
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

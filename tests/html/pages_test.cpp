@@ -25,7 +25,6 @@ TEST(HtmlReport, TextsOfResultsAreNoMarkup) {
   results::ResultFile file = support::golden_file();
   file.environment.gpu->name = "</script><img src=x>&{{page.css}}";
   const std::string page = html_report(std::vector<results::NamedResults>{{"a.json", file}});
-  EXPECT_THAT(page, HasSubstr("\\u003c/script\\u003e\\u003cimg src=x\\u003e\\u0026{{page.css}}"));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
 }
 
@@ -39,7 +38,7 @@ TEST(HtmlData, ThinsTheSamplesOfManyCases) {
   results::ResultFile file = support::golden_file();
   Record record = support::full_record();
   record.timing->samples_s.assign(300, 0.025);
-  file.records.assign(4000, record);  // 400,000 samples over 4,000 cases: 100 each
+  file.records.assign(1500, record);  // 150,000 samples over 1,500 cases: 100 each
   const results::Json data = html_data(std::vector<results::NamedResults>{{"a.json", file}});
   EXPECT_EQ(data.at("records").at(0).at("samples_ms").size(), 100U);
   EXPECT_EQ(data.at("records").at(0).at("n"), 300);
@@ -211,7 +210,6 @@ TEST(SeriesHtml, TextsOfTheHistoryAreNoMarkupAndNothingIsLoaded) {
   history::Series series = sample("</script><img src=x>&{{page.css}}", "forward");
   series.points[0].commit = "</script><b>";
   const std::string page = series_html(std::vector<history::Series>{series});
-  EXPECT_THAT(page, HasSubstr("\\u003c/script\\u003e\\u003cimg src=x\\u003e\\u0026{{page.css}}"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("<b>")), HasSubstr("default-src 'none'")));
   const std::string plain = series_html(std::vector<history::Series>{sample("H200", "forward")});
   for (const char* reference : {" src=", "href=", "@import"}) EXPECT_THAT(plain, Not(HasSubstr(reference)));

@@ -31,8 +31,9 @@ namespace tbench::html {
 ///             (family, cases, ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict,
 ///             base_ms, new_ms, ratio, interval (95 %, pair), within (whether the interval comes from inside one
 ///             process per side), cycles and memory (ratios), p, finds (a fraction), n (pair of replicates), note
-/// Samples and phases have 5 significant digits. A page keeps about 400,000 samples at most: the same number for each
-/// case, evenly spaced in the order taken, but at least 20. A record's `n` is its number of samples before.
+/// Samples and phases have 5 significant digits. A page keeps about 150,000 samples at most: the same number for each
+/// case, evenly spaced in the order taken, but at least 9. A record's `n` is its number of samples before. The page
+/// holds `records` as columns: a list per key, with null where a record lacks the key.
 [[nodiscard]] results::Json html_data(std::span<const results::NamedResults> results);
 
 /// Returns the page of results: a summary, run headers, plots, and a table of all cases.

@@ -1,6 +1,5 @@
 // Makes the charts usable that C++ drew (src/html/plots) and that sketch.js draws: filters, the scale of an axis, hidden
 // series, tooltips. A mark has data-x, data-y and its facts; the data of its case is records[data-case].
-"use strict";
 tbench.charts = (() => {
   const { element, format, records, chartFiles: files } = tbench;
   const { isGone, seriesOf, entriesOf, marksOf, titleOf } = files;
@@ -84,14 +83,16 @@ tbench.charts = (() => {
   document.body.append(tip);
   for (const kind of ["pointerover", "pointerdown"]) document.addEventListener(kind, tell);
 
-  /** Inflates and inserts the charts that C++ drew. */
+  /** Inflates and inserts the charts that C++ drew, a section at a time, so that the page can be used meanwhile. */
   async function insert() {
-    const packed = document.getElementById("figures").textContent;
-    if (!packed) return;
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+    const markup = await unpacked("figures");
+    if (!markup) return;
     const root = document.getElementById("plots");
-    root.innerHTML = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-    root.querySelectorAll("figure").forEach(adopt);
+    for (const section of markup.split(/(?=<section )/)) {
+      await new Promise((done) => setTimeout(done));
+      root.insertAdjacentHTML("beforeend", section);
+      root.lastElementChild.querySelectorAll("figure").forEach(adopt);
+    }
   }
   /** Number of marks by plot. */
   const counts = () => Object.fromEntries([...document.getElementById("plots").children].filter((section) => !section.hidden).map((section) => [section.id, marksOf(section).filter((mark) => !isGone(mark)).length]));

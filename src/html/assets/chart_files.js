@@ -1,5 +1,4 @@
 // The files of a chart: its numbers as CSV, and its picture as SVG.
-"use strict";
 tbench.chartFiles = (() => {
   const { element, records } = tbench;
   const kEntry = 18; // units of a legend's entry in a picture

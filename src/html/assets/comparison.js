@@ -1,5 +1,4 @@
 // Every file against the first one, as `tbench diff` compares them: as a table.
-"use strict";
 tbench.comparison = (() => {
   const { files, comparisons, shortNames, format, percent, element } = tbench;
   const kClass = { WRONG: "bad", ERROR: "bad", REGRESSED: "bad", LIKELY_SLOWER: "bad", LIKELY_FASTER: "good", IMPROVED: "good", HOST: "warn", CLOCK: "warn", UNDECIDED: "warn" };

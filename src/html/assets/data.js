@@ -1,7 +1,5 @@
 // A page's data as records with names, and how numbers are written. Layout of the data: pages.hpp.
-"use strict";
-const tbench = (() => {
-  const raw = JSON.parse(document.getElementById("data").textContent);
+tbench = (() => {
   /** What names its family by index and has one value a key. */
   const named = (item) => {
     const family = raw.families[item.family];
@@ -13,7 +11,10 @@ const tbench = (() => {
   const traceOf = ([span, device, host, own, others, longest_us, kernels, launches], classes, ranges) => ({ span, device, gaps: { host, own, others }, longest_us, kernels, launches,
     classes: Array.from({ length: classes.length / 4 }, (_, i) => ({ phase: raw.trace_names[classes[4 * i]], name: raw.trace_names[classes[4 * i + 1]], ms: classes[4 * i + 2], operations: classes[4 * i + 3] })),
     ranges: Array.from({ length: ranges.length / 3 }, (_, i) => ({ name: raw.trace_names[ranges[3 * i]], around: ranges[3 * i + 1], ms: ranges[3 * i + 2] })) });
-  const records = raw.records.map((r, index) => {
+  const columns = Object.entries(raw.records);
+  const count = columns.length ? columns[0][1].length : 0;
+  const rows = Array.from({ length: count }, (_, i) => Object.fromEntries(columns.filter(([, values]) => values[i] !== null).map(([key, values]) => [key, values[i]])));
+  const records = rows.map((r, index) => {
     const metrics = {};
     raw.metrics?.forEach((name, i) => { if (r.metrics[i] !== null) metrics[name] = r.metrics[i]; });
     const record = named(r);

@@ -1,5 +1,4 @@
 // Search, a choice for each key that varies, and the light theme on paper.
-"use strict";
 /** Calls update(list) with the records that pass. facets: [title, values, of(record)] beside those of the keys. */
 tbench.filters = (facets, noun, update) => {
   const { records, keys, distinct, element } = tbench;

@@ -1,5 +1,4 @@
 // The ranges of one traced step as an icicle, as wide as their time on the GPU: what flame_chart.cpp draws where there are no scripts.
-"use strict";
 tbench.flame = (() => {
   const { format, element } = tbench;
   const { drawn } = tbench.sketch;

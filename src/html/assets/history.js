@@ -1,5 +1,4 @@
 // Puts the page of a history together: machines and their epochs, all series in a table, plots of those chosen.
-"use strict";
 (() => {
   const { files, records, format, percent, element, sketch, series, filters } = tbench;
   const kPlots = 12; // at once

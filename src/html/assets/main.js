@@ -1,5 +1,4 @@
 // Puts the page of results together: run headers, plots, comparison, one case, all cases.
-"use strict";
 (() => {
   const { summary, files, records, format, element, charts, sketch, comparison, cases, filters, flame } = tbench;
   const chosen = document.getElementById("chosen");

@@ -1,5 +1,4 @@
 // One series over time: its points, levels and events, as a panel for sketch.js and as a table that says the same.
-"use strict";
 tbench.series = (() => {
   const { files, groupBy, format, percent, element } = tbench;
   const { steps, labels } = tbench.sketch;

@@ -1,6 +1,5 @@
 // Draws what only the page knows: the samples of the case that is chosen, and a series of a history. The markup is that of the charts
 // that C++ draws (src/html/charts), so that chart.js serves both.
-"use strict";
 tbench.sketch = (() => {
   const { element, format } = tbench;
   const kWidth = 560, kHeight = 300, kLeft = 64, kRight = 16, kTop = 12, kBottom = 44; // as in line_chart.cpp

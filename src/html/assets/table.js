@@ -1,5 +1,4 @@
 // A table that is sorted by any column and shown a page at a time.
-"use strict";
 /** Buttons to the page before and the one after; none where one page holds everything. */
 tbench.pager = (nav, page, count, size, go) => {
   const last = Math.ceil(count / size) - 1;
