@@ -14,7 +14,8 @@ namespace {
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
 
 const std::vector<ModelSize>& table() {
-  // name, d_model, d_ff, num_layers, num_heads; the course does not have the first size
+  // name, d_model, d_ff, num_layers, num_heads; the course does not have the first size, and its edition of 2026 alone
+  // has the last
   static const std::vector<ModelSize> sizes{
       {"tiny", 64, 256, 2, 4},         //
       {"small", 768, 3072, 12, 12},    //
@@ -22,6 +23,7 @@ const std::vector<ModelSize>& table() {
       {"large", 1280, 5120, 36, 20},   //
       {"xl", 1600, 6400, 48, 25},      //
       {"2.7B", 2560, 10240, 32, 32},   //
+      {"10B", 4608, 12288, 50, 36},    //
   };
   return sizes;
 }
@@ -71,7 +73,14 @@ std::optional<std::string> meant_size(const std::string& text) {
 
 std::span<const ModelSize> builtin_model_sizes() { return table(); }
 
-std::span<const ModelSize> course_model_sizes() { return builtin_model_sizes().subspan(1); }
+std::span<const ModelSize> course_model_sizes() {
+  static const std::vector<ModelSize> sizes = [] {
+    std::vector<ModelSize> all = table();
+    std::erase_if(all, [](const ModelSize& size) { return size.name == "tiny" || size.name == "10B"; });
+    return all;
+  }();
+  return sizes;
+}
 
 std::vector<std::string> course_size_names() {
   std::vector<std::string> names;

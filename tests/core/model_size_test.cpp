@@ -45,9 +45,9 @@ TEST(BuiltinModelSizes, BeginWithTheCoursesAndTinyInFront) {
   EXPECT_EQ(sizes[5], (ModelSize{"2.7B", 2560, 10240, 32, 32}));
 }
 
-TEST(CourseModelSizes, AreThoseWithoutTiny) {
+TEST(CourseModelSizes, AreThoseWithoutTinyAnd10B) {
   std::vector<std::string> names = course_size_names();
-  EXPECT_EQ(names.size(), builtin_model_sizes().size() - 1);
+  EXPECT_EQ(names.size(), builtin_model_sizes().size() - 2);
   EXPECT_EQ(course_model_sizes().size(), names.size());
   EXPECT_EQ(course_model_sizes().front().d_model, 768);
   names.resize(5);

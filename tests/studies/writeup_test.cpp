@@ -69,10 +69,34 @@ TEST(Writeup, IsAListOfStudiesOrOfChapters) {
   EXPECT_THAT(known_study_names(), Contains("writeup"));
 }
 
+/// The edition of 2026 has 10B, which does not fit in training, and no longer our xl.
+TEST(Writeup, Of2026HasItsSizes) {
+  const Writeup writeup = find_writeup("writeup_2026", "--study");
+  EXPECT_TRUE(writeup.sums_up_missing);
+  bool has_largest = false;
+  for (const Study& study : writeup.studies()) {
+    EXPECT_EQ(study.measured_by, "writeup_2026") << study.name;
+    for (const FamilyGrid& grid : study.grids) {
+      for (const CaseId& id : cells_of(std::vector{grid}, {})) {
+        const std::string* const size = id.find("size");
+        if (size == nullptr) continue;
+        EXPECT_NE(*size, "xl") << study.name;
+        if (*size != "10B") continue;
+        has_largest = true;
+        EXPECT_EQ(id.at("pass"), "forward") << study.name;
+      }
+    }
+  }
+  EXPECT_TRUE(has_largest);
+}
+
 /// A run takes the protocol of a case from each study that has it.
 TEST(Writeup, HasOneProtocolForEachFamily) {
-  const Writeup writeup = find_writeup("writeup", "--study");
-  for (const Study& study : writeup.studies()) {
+  const Writeup of_2025 = find_writeup("writeup", "--study");
+  const Writeup of_2026 = find_writeup("writeup_2026", "--study");
+  std::vector<std::reference_wrapper<const Study>> all = of_2025.studies();
+  for (const Study& study : of_2026.studies()) all.emplace_back(study);
+  for (const Study& study : all) {
     for (const FamilyGrid& grid : study.grids) {
       if (grid.family == "Model") {
         EXPECT_EQ(study.protocol.warm_up, 5) << study.name;

@@ -24,9 +24,9 @@ struct ModelSize {
 
 inline constexpr std::int64_t kVocabSize = 10'000;
 
-/// Returns the built-in sizes: `tiny` (for tests and machines without a GPU) and `small` to `2.7B`.
+/// Returns the built-in sizes: `tiny` (for tests and CPUs), `small` to `2.7B`, and `10B`, which `writeup_2026` has.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
-/// Returns the sizes that the studies use: every built-in size except `tiny`.
+/// Returns the sizes that suites and studies use: every built-in size except `tiny` and `10B`.
 [[nodiscard]] std::span<const ModelSize> course_model_sizes();
 [[nodiscard]] std::vector<std::string> course_size_names();
 

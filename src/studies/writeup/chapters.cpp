@@ -1,9 +1,11 @@
 #include "studies/writeup/chapters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tbench::studies {
 namespace {
@@ -17,16 +19,47 @@ StudyProtocol protocol_of(const std::string& family, bool needs_trace) {
   return {.needs_trace = needs_trace};
 }
 
-/// Returns a part of a study.
-/// @param kept  the values that its axes keep, as `Family.key=v1,v2`
-Study part_of(const char* name, std::initializer_list<const char*> kept = {}) {
+constexpr std::string_view kOf2025 = "writeup";
+constexpr std::string_view kOf2026 = "writeup_2026";
+
+/// Parses values of axes, each as `Family.key=v1,v2`.
+std::vector<AxisOverride> axes_of(const std::vector<const char*>& texts) {
   std::vector<AxisOverride> axes;
-  for (const char* const axis : kept) axes.push_back(parse_axis_override(axis));
-  Study study = restricted(find_study(name, "--tb_study"), axes);
+  for (const char* const text : texts) axes.push_back(parse_axis_override(text));
+  return axes;
+}
+
+/// Returns the study with the protocol of a write-up.
+Study measured_by(std::string_view writeup, Study study) {
   const bool needs_timelines = study.protocol.needs_timelines;
   study.protocol = protocol_of(study.grids.front().family, study.protocol.needs_trace);
   study.protocol.needs_timelines = needs_timelines;
-  study.measured_by = kWriteup;
+  study.measured_by = writeup;
+  return study;
+}
+
+/// Returns a part of a study.
+/// @param kept  the values that its axes keep, as `Family.key=v1,v2`
+Study part_of(const char* name, std::initializer_list<const char*> kept = {}) {
+  return measured_by(kOf2025, restricted(find_study(name, "--tb_study"), axes_of(kept)));
+}
+
+/// Returns a study with other values for some of its axes.
+/// @param values  these values, as `Family.key=v1,v2`
+Study varied(const char* name, const std::vector<const char*>& values) {
+  Study study = find_study(name, "--tb_study");
+  for (const AxisOverride& change : axes_of(values)) {
+    for (FamilyGrid& grid : study.grids) {
+      const auto axis = std::ranges::find(grid.axes, change.axis.key, &Axis::key);
+      if (grid.family == change.family && axis != grid.axes.end()) axis->values = change.axis.values;
+    }
+  }
+  return measured_by(kOf2026, std::move(study));
+}
+
+/// Returns a study with the cases of another one too.
+Study together(Study study, const Study& other) {
+  study.grids.insert(study.grids.end(), other.grids.begin(), other.grids.end());
   return study;
 }
 
@@ -61,9 +94,8 @@ Chapter profile_chapter() {
                   part_of("timelines"), part_of("softmax_vs_matmul"), part_of("answers", {kOneContext, kFloat32})}};
 }
 
-}  // namespace
-
-std::vector<Chapter> writeup_chapters() {
+/// Returns the chapters of 2025: five sizes from small to 2.7B, 128 to 1,024 tokens.
+std::vector<Chapter> chapters_of_2025() {
   return {
       {.title = "Model sizes", .studies = {part_of("sizes")}},
       {.title = "Time and throughput of a step",
@@ -79,6 +111,76 @@ std::vector<Chapter> writeup_chapters() {
       {.title = "Attention",
        .studies = {part_of("attention_grid", {"Attention.impl=naive"}), part_of("tf32", {"Attention.impl=naive"})}},
       {.title = "Scaling", .studies = {part_of("scaling")}}};
+}
+
+constexpr const char* kLargeContexts = "Model.ctx=256,512,1024";
+constexpr const char* kSizesOf2026 = "Model.size=small,medium,large,2.7B";
+
+/// Returns a study of the sizes of 2026: `xl` of that edition is 2.7B here, and 10B, whose weights alone take 48 GiB,
+/// runs forward alone.
+Study of_all_sizes(const char* name, std::vector<const char*> values) {
+  values.push_back(kSizesOf2026);
+  const Study usual = varied(name, values);
+  values.insert(values.end(), {"Model.size=10B", "Model.pass=forward"});
+  return together(usual, varied(name, values));
+}
+
+Study kept_of_2026(const char* name, std::initializer_list<const char*> kept) {
+  return measured_by(kOf2026, restricted(find_study(name, "--tb_study"), axes_of(kept)));
+}
+
+Chapter profile_of_2026() {
+  return {.title = "Profile",
+          .studies = {
+              varied("profiler_overhead", {kLargeContexts, kTwoSizes}),
+              varied("top_kernels", {kLargeContexts, kTwoSizes, kFloat32}),
+              varied("ranked_kernels", {kOneContext, kTwoSizes}), varied("products", {kOneContext, kTwoSizes}),
+              varied("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
+              varied("kernel_classes", {kOneContext, kTwoSizes}), varied("gemm_share", {kLargeContexts, kTwoSizes}),
+              varied("class_changes", {kOneContext, kTwoSizes}), varied("ranges", {kOneContext, kTwoSizes}),
+              varied("range_kernels", {kOneContext, kSmallest, kFloat32}), varied("launches", {kOneContext, kTwoSizes}),
+              varied("gaps", {kOneContext, kSmallest}), varied("api_calls", {kOneContext, kSmallest}),
+              varied("timelines", {}), varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}),
+              varied("answers", {kOneContext, kFloat32, kTwoSizes})}};
+}
+
+/// Returns the chapters of 2026, without checkpointing and sharding.
+std::vector<Chapter> chapters_of_2026() {
+  constexpr const char* kNaive = "Attention.impl=naive";
+  constexpr const char* kWidths = "Attention.d_model=16,32,64,128";
+  constexpr const char* kLengths = "Attention.seq_len=256,1024,4096,8192,16384";
+  return {{.title = "Model sizes", .studies = {of_all_sizes("sizes", {})}},
+          {.title = "Time and throughput of a step",
+           .studies = {of_all_sizes("end_to_end", {kContexts, kTwoPrecisions}), varied("phases", {kSizesOf2026})}},
+          {.title = "Warm-up",
+           .studies = {varied("warmup", {"Warmup.size=small,medium,large,2.7B", "Warmup.steps=10",
+                                         "Warmup.pass=forward,forward_backward"})}},
+          profile_of_2026(),
+          {.title = "Mixed precision",
+           .studies = {kept_of_2026("accumulation", {"Accumulation.op=sum"}), varied("autocast", {}),
+                       varied("precision", {kTwoPrecisions, kSizesOf2026})}},
+          {.title = "Memory",
+           .studies = {with_tables_only(varied(
+                           "memory", {"Model.size=2.7B", "Model.ctx=128,2048", "Model.pass=forward,train_step"})),
+                       with_row_tables_only(
+                           varied("memory", {"Model.size=2.7B", "Model.ctx=128", "Model.pass=forward,train_step"}))}},
+          {.title = "Attention",
+           .studies = {kept_of_2026("attention_grid", {kNaive, kWidths, kLengths}),
+                       kept_of_2026("tf32", {kNaive, kWidths, kLengths})}},
+          {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
+}
+
+}  // namespace
+
+std::span<const BuiltInWriteup> built_in_writeups() {
+  static constexpr std::array kAll{
+      BuiltInWriteup{.name = kOf2025,
+                     .title = "A transformer's time, memory and kernels, with the answers to the course",
+                     .chapters = &chapters_of_2025},
+      BuiltInWriteup{.name = kOf2026,
+                     .title = "A transformer's time, memory and kernels, with the answers to the course of 2026",
+                     .chapters = &chapters_of_2026}};
+  return kAll;
 }
 
 }  // namespace tbench::studies

@@ -1,6 +1,7 @@
-// The built-in write-up: its chapters, the studies of each, and the cases of each study.
+// The built-in write-ups: their chapters, the studies of each, and the cases of each study.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -8,13 +9,15 @@
 
 namespace tbench::studies {
 
-/// The name and the title of the built-in write-up.
-inline constexpr std::string_view kWriteup = "writeup";
-inline constexpr std::string_view kWriteupTitle =
-    "A transformer's time, memory and kernels, with the answers to the course";
+/// A write-up that both programs know by its name.
+struct BuiltInWriteup {
+  std::string_view name;
+  std::string_view title;
+  /// Returns the chapters. Every study has one protocol per family of cases.
+  std::vector<Chapter> (*chapters)();
+};
 
-/// Returns the chapters. Every study has a part of the cases of the study of the same name, and one protocol per family
-/// of cases.
-[[nodiscard]] std::vector<Chapter> writeup_chapters();
+/// Returns the write-ups of the course's editions: `writeup` of 2025, and `writeup_2026`.
+[[nodiscard]] std::span<const BuiltInWriteup> built_in_writeups();
 
 }  // namespace tbench::studies

@@ -26,9 +26,16 @@ void append_new(Texts& all, Texts more) {
   }
 }
 
+/// Returns the built-in write-up, or null if none has this name.
+const BuiltInWriteup* built_in_named(std::string_view name) {
+  const auto all = built_in_writeups();
+  const auto found = std::ranges::find(all, name, &BuiltInWriteup::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
 /// Returns the chapters of one name: all chapters of a built-in write-up, or the study as a chapter of its own.
 std::vector<Chapter> chapters_of(const std::string& name, std::string_view names, std::string_view flag) {
-  if (name == kWriteup) return writeup_chapters();
+  if (const BuiltInWriteup* const built_in = built_in_named(name)) return built_in->chapters();
   const auto study = std::ranges::find(all_studies(), name, &Study::name);
   if (study != all_studies().end()) return {{.title = study->title, .studies = {*study}}};
   const Texts known = known_study_names();
@@ -147,7 +154,7 @@ std::vector<std::reference_wrapper<const Study>> Writeup::studies() const& {
 
 std::vector<std::string> known_study_names() {
   Texts names = study_names();
-  names.emplace_back(kWriteup);
+  for (const BuiltInWriteup& built_in : built_in_writeups()) names.emplace_back(built_in.name);
   return names;
 }
 
@@ -159,9 +166,10 @@ Writeup find_writeup(std::string_view names, std::string_view flag) {
     std::ranges::move(chapters_of(name, names, flag), std::back_inserter(writeup.chapters));
   }
   writeup.name = join(unique, ",");
-  writeup.sums_up_missing = writeup.name == kWriteup;
+  const BuiltInWriteup* const built_in = built_in_named(writeup.name);
+  writeup.sums_up_missing = built_in != nullptr;
   const Chapter& first = writeup.chapters.front();
-  writeup.title = writeup.sums_up_missing ? std::string{kWriteupTitle} : first.title;
+  writeup.title = built_in != nullptr ? std::string{built_in->title} : first.title;
   if (unique.size() > 1) writeup.title = fmt::format("{} studies", unique.size());
   return writeup;
 }
