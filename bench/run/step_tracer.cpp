@@ -54,7 +54,7 @@ class CuptiStepTracer final : public measure::StepTracer {
     summary.dropped = captured.dropped;
     const profile::Trace counted = profile::cut_steps(captured.trace, steps, phases);
     const profile::Profile profile = profile::analyse(counted, profile::KernelRules::built_in());
-    profile::add_ranges(summary, profile, summary.steps, phases);
+    profile::add_ranges(summary, profile, summary.steps, phases, regime);
     count_communication(counted, summary.steps);
     if (sink_) sink_(counted, profile, summary.steps);
     return summary;

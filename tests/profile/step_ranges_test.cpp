@@ -20,9 +20,9 @@ using ::testing::IsEmpty;
 
 constexpr std::array<std::string_view, 3> kThreePhases{"forward", "backward", "optimizer"};
 
-StepTrace ranges_of(const Trace& trace, std::int64_t steps) {
+StepTrace ranges_of(const Trace& trace, std::int64_t steps, Regime regime = Regime::kSustained) {
   StepTrace step;
-  add_ranges(step, analyse(trace, KernelRules::built_in()), steps, kThreePhases);
+  add_ranges(step, analyse(trace, KernelRules::built_in()), steps, kThreePhases, regime);
   return step;
 }
 
@@ -70,6 +70,13 @@ TEST(StepRanges, HaveTheGapsBeforeTheirOperations) {
   EXPECT_DOUBLE_EQ(ns(ranges_of(late, 1).ranges.at(0).host_gaps.value()), 40);
 }
 
+TEST(StepRanges, OfBurstsHaveNoGaps) {
+  for (const TracedRange& range : ranges_of(one_step(), 1, Regime::kBurst).ranges) {
+    EXPECT_FALSE(range.host_gaps) << range.path;
+    EXPECT_FALSE(range.device_gaps) << range.path;
+  }
+}
+
 /// Returns the step with its kernels, as summarise_steps() lists them.
 StepTrace whole(const Trace& trace) {
   StepTrace step;
@@ -79,7 +86,7 @@ StepTrace whole(const Trace& trace) {
     traced.phase = "forward";
     traced.name = kernel.name;
   }
-  add_ranges(step, analyse(trace, KernelRules::built_in()), 1, kThreePhases);
+  add_ranges(step, analyse(trace, KernelRules::built_in()), 1, kThreePhases, Regime::kSustained);
   return step;
 }
 
@@ -94,6 +101,19 @@ TEST(StepRanges, HaveTheKernelsOutsideTheirInnerRanges) {
   EXPECT_DOUBLE_EQ(step.range_kernels.at(0).calls, 2);
   EXPECT_DOUBLE_EQ(ns(step.range_kernels.at(0).total), 20 + 40);
   EXPECT_DOUBLE_EQ(ns(step.range_kernels.at(2).total), 10);
+}
+
+/// The kernels of a case with one phase belong to it, also inside ranges that the profile takes for phases.
+TEST(StepRanges, HaveTheKernelsOfTheOnlyPhase) {
+  const Trace trace =
+      TraceWriter{}.range(0, 100, "OPTIMIZER").range(10, 90, "FORWARD").call(20, 21, 1).kernel(30, 40, 1, "k").take();
+  StepTrace step;
+  step.kernels.emplace_back();
+  step.kernels.back().phase = "optimizer";
+  step.kernels.back().name = "k";
+  add_ranges(step, analyse(trace, KernelRules::built_in()), 1, kThreePhases, Regime::kSustained);
+  ASSERT_EQ(step.range_kernels.size(), 1U);
+  EXPECT_EQ(step.ranges.at(step.range_kernels[0].range).path, "OPTIMIZER/FORWARD");
 }
 
 TEST(StepPhases, HaveGapsCallsAndCopies) {

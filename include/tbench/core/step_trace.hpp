@@ -47,7 +47,7 @@ struct TracedRange {
   std::optional<Seconds> gpu_min, gpu_max;  // busy time per call; absent without an operation
   std::optional<Seconds> gpu_deviation;     // absent for fewer than two calls with operations
   /// Gaps per step before the range's operations, as StepTrace::host_gaps and device_gaps. The gap before the first
-  /// traced operation does not count. Absent in files older than version 10.
+  /// traced operation does not count. Absent for bursts and in files older than version 10.
   std::optional<Seconds> host_gaps{}, device_gaps{};
   bool operator==(const TracedRange&) const = default;
 };
@@ -81,7 +81,7 @@ struct TracedCopy {
 
 /// One phase of a step: what the GPU waited for, and the host's calls of the CUDA API. All values are per step.
 struct PhaseTrace {
-  std::string phase;  // one of Case::phases(); empty for calls and operations outside every phase
+  std::string phase;  // one of Case::phases(), or FORWARD, ... inside a case's only phase; empty outside every phase
   Seconds span;       // time from the phase's first operation to the end of its last
   Seconds host_gaps;  // gaps in the span, as in StepTrace
   Seconds device_gaps;

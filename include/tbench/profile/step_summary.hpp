@@ -51,12 +51,14 @@ struct Exposure {
 [[nodiscard]] std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules);
 
 /// Fills `ranges`, `range_kernels`, `phases`, `parts` and `attention` of a step. A kernel that the step's `kernels` do
-/// not have in its phase is not part of `range_kernels`.
+/// not have in its phase is not part of `range_kernels`. Ranges of bursts have no gaps, because the device rests
+/// between bursts.
 /// @param step     as summarise_steps() returns it
 /// @param profile  profile of the result of cut_steps
 /// @param steps    number of steps in that result
 /// @param phases   the case's phases, which are the names in records for the profile's phases FORWARD, BACKWARD, ...
-void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases);
+void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases,
+                Regime regime);
 
 /// Returns the course of the middle layer (range `layer.N`) in the first FORWARD of a trace, or nullopt if there is no
 /// such range. Ranges in more than kMaxTimelineDepth others, and calls made inside another call, are left out.

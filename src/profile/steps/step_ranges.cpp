@@ -85,6 +85,13 @@ std::string phase_name(const std::string& label, std::span<const std::string_vie
   return found == phases.end() ? label : std::string{*found};
 }
 
+/// Returns the label of the outermost range around the row: the range of the case's own phase. The profile may know
+/// phases inside it, such as FORWARD in the only phase of a case.
+const std::string& outermost_label(const std::vector<RangeTime>& ranges, std::size_t row) {
+  while (ranges[row].depth > 0) row = ranges[row].parent;
+  return ranges[row].label;
+}
+
 /// Fills `range_kernels` of a step that has its kernels and ranges. Operations outside of every range are left out.
 void add_range_kernels(StepTrace& step, const Profile& profile, const PerStep& per_step,
                        std::span<const std::string_view> phases) {
@@ -92,7 +99,7 @@ void add_range_kernels(StepTrace& step, const Profile& profile, const PerStep& p
   for (std::size_t i = 0; i < step.kernels.size(); ++i) index[{step.kernels[i].phase, step.kernels[i].name}] = i;
   for (const RangeKernelTime& kernel : profile.range_kernels) {
     if (!kernel.range) continue;
-    const std::string phase = phase_name(profile.phases[kernel.phase].name, phases);
+    const std::string phase = phase_name(outermost_label(profile.ranges, *kernel.range), phases);
     const auto found = index.find({phase, kernel.name});
     if (found == index.end()) continue;
     step.range_kernels.push_back({.range = *kernel.range,
@@ -104,11 +111,15 @@ void add_range_kernels(StepTrace& step, const Profile& profile, const PerStep& p
 
 }  // namespace
 
-void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases) {
+void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases,
+                Regime regime) {
   const PerStep per_step{steps};
   const std::vector<std::string> paths = paths_of(profile.ranges);
   for (std::size_t i = 0; i < profile.ranges.size(); ++i) {
-    step.ranges.push_back(traced(profile.ranges[i], paths[i], per_step));
+    TracedRange& range = step.ranges.emplace_back(traced(profile.ranges[i], paths[i], per_step));
+    if (regime != Regime::kBurst) continue;
+    range.host_gaps.reset();
+    range.device_gaps.reset();
   }
   add_range_kernels(step, profile, per_step, phases);
   for (const PhaseTime& phase : profile.phases) {
