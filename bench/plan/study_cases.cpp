@@ -99,8 +99,13 @@ studies::StudyProtocol protocol_of(const StudyProtocols& protocols, const CaseId
 
 studies::StudyProtocol common_protocol(const StudyProtocols& protocols) {
   if (protocols.empty()) return {};
-  const studies::StudyProtocol& first = protocols.begin()->second;
-  const bool is_common = std::ranges::all_of(protocols, [&](const auto& one) { return one.second == first; });
+  const auto counts_of = [](studies::StudyProtocol protocol) {
+    protocol.needs_timelines = false;
+    return protocol;
+  };
+  const studies::StudyProtocol first = counts_of(protocols.begin()->second);
+  const bool is_common =
+      std::ranges::all_of(protocols, [&](const auto& one) { return counts_of(one.second) == first; });
   return is_common ? first : studies::StudyProtocol{};
 }
 

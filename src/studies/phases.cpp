@@ -77,7 +77,7 @@ Study phases_study() {
           .conclude = &sentences};
 }
 
-TBENCH_REGISTER(RegisteredStudy, {.name = "phases", .order = 12, .make = &phases_study});
+TBENCH_REGISTER(RegisteredStudy, {.name = "phases", .order = 55, .make = &phases_study});
 
 }  // namespace
 }  // namespace tbench::studies::phases

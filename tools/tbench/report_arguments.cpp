@@ -95,7 +95,10 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
 }
 
 void declare_output_options(CLI::App& command, ReportArguments& arguments) {
-  command.add_option("-o,--output", arguments.html, "Write a self-contained HTML page with tables and plots")
+  command
+      .add_option("-o,--output", arguments.html,
+                  "Write a self-contained HTML page with tables and plots; a study or a comparison also as .md, .csv, "
+                  ".tex or .json")
       ->type_name("FILE.html");
   command.add_flag("--markdown", arguments.options.markdown, "Tables for a Markdown file");
   command

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -239,6 +242,36 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   return render::report_page(files.at(path), options_of(arguments));
 }
 
+namespace {
+
+/// The endings of -o for a study or a comparison, besides .html.
+constexpr std::array<std::pair<std::string_view, studies::StudyFormat>, 4> kFormatsByEnding{
+    {{".md", studies::StudyFormat::kMarkdown},
+     {".csv", studies::StudyFormat::kCsv},
+     {".tex", studies::StudyFormat::kLatex},
+     {".json", studies::StudyFormat::kJson}}};
+
+/// Returns the format that the file's ending names, or nullopt for a page.
+std::optional<studies::StudyFormat> format_by_ending(const std::string& path) {
+  const auto found =
+      std::ranges::find_if(kFormatsByEnding, [&](const auto& format) { return path.ends_with(format.first); });
+  return found == kFormatsByEnding.end() ? std::nullopt : std::optional{found->second};
+}
+
+/// Writes a study or a comparison in the format that the file's ending names.
+void write_tables(const ReportArguments& arguments, ResultFiles& files) {
+  const std::optional<studies::StudyFormat> format = format_by_ending(arguments.html);
+  if (is_study_report(arguments)) {
+    const studies::StudyReport report = study_of(arguments, files);
+    return write_output("-o", arguments.html, format ? studies::study_page(report, *format) : html::study_html(report));
+  }
+  const auto comparison = comparison_of(arguments, files);
+  write_output("-o", arguments.html,
+               format ? side_by_side_text(comparison, *format, std::nullopt) : html::study_html(comparison));
+}
+
+}  // namespace
+
 void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
   const bool has_kind = !table_kinds(arguments).empty();
@@ -246,14 +279,13 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.options.markdown || (!arguments.pivot.empty() && arguments.over.empty())) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
-  std::vector<std::string> formats{"--markdown", "--json"};
-  if (has_kind) formats.insert(formats.end(), {"--csv", "--latex"});
-  check_output({.flag = "-o", .path = arguments.html, .endings = {".html", ".htm"}, .formats = formats},
-               arguments.files);
-  if (is_study_report(arguments)) {
-    return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
+  std::vector<std::string> endings{".html", ".htm"};
+  if (has_kind) {
+    for (const auto& [ending, format] : kFormatsByEnding) endings.emplace_back(ending);
   }
-  if (has_kind) return write_output("-o", arguments.html, html::study_html(comparison_of(arguments, files)));
+  check_output({.flag = "-o", .path = arguments.html, .endings = endings, .formats = {"--markdown", "--json"}},
+               arguments.files);
+  if (has_kind) return write_tables(arguments, files);
   write_output("-o", arguments.html, html::html_report(selected(arguments, files)));
 }
 

@@ -78,7 +78,7 @@ TEST(StudyCases, SampleEachCaseByItsOwnProtocol) {
   EXPECT_EQ(sampler_of("Model/", {}).fixed_warm_up, 5);
   EXPECT_EQ(sampler_of("Model/", {}).fixed_samples, 10);
   EXPECT_FALSE(sampler_of("Model/", {}).verify_again);
-  EXPECT_EQ(sampler_of("Attention/", {}).fixed_samples, 100);
+  EXPECT_EQ(sampler_of("Attention/", {}).fixed_samples, 30);
   EXPECT_TRUE(sampler_of("Attention/", {}).verify_again);
   EXPECT_FALSE(sampler_of("Autocast/", {}).fixed_samples);
   Options own;

@@ -72,12 +72,13 @@ std::map<std::string, int> ranges_of_step(const std::string& impl, Pass pass) {
 
 TEST(ModelStep, EveryPartOfAStepHasItsRange) {
   const std::map<std::string, int> eager = ranges_of_step("eager", Pass::kTrainStep);
-  EXPECT_EQ(eager.size(), 29U);  // 3 phases, 4 ranges around the layers, and 11 in each of the two layers
+  EXPECT_EQ(eager.size(), 31U);  // 3 phases, 4 ranges around the layers, and 12 in each of the two layers
   for (const std::string part :
        {"BACKWARD", "OPTIMIZER", "FORWARD/embedding", "FORWARD/norm", "FORWARD/lm_head", "FORWARD/loss",
         "FORWARD/layer.1/ffn", "FORWARD/layer.1/attention", "FORWARD/layer.1/attention/attention.rope_q",
-        "FORWARD/layer.1/attention/attention.rope_k", "FORWARD/layer.1/attention/attention.softmax",
-        "FORWARD/layer.1/attention/attention.context", "FORWARD/layer.1/attention/attention.out_proj"}) {
+        "FORWARD/layer.1/attention/attention.rope_k", "FORWARD/layer.1/attention/attention.scores/attention.mask",
+        "FORWARD/layer.1/attention/attention.softmax", "FORWARD/layer.1/attention/attention.context",
+        "FORWARD/layer.1/attention/attention.out_proj"}) {
     EXPECT_THAT(eager, testing::Contains(Pair(part, 1)));
   }
   EXPECT_THAT(eager, testing::Contains(Pair("FORWARD/layer.0/norm", 2)));

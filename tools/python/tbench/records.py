@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from .counters import Record, counters_of
 from .errors import ReadError
 
-OLDEST_VERSION, NEWEST_VERSION = 1, 9  # versions of the schema
+OLDEST_VERSION, NEWEST_VERSION = 1, 10  # versions of the schema
 RENAMING_VERSION = 9  # before, `mfu` was the present `peak_share_at_clock`; host and device time had other rules
 # Google Benchmark's own fields of an entry. Every other number is a counter, including Google Benchmark's times.
 ENTRY_FIELDS = frozenset(
