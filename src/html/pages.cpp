@@ -15,6 +15,7 @@
 #include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
 #include "html/plots/plots.hpp"
+#include "html/svg_file.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -206,6 +207,18 @@ std::string study_html(const studies::StudyReport& report) {
     body += fmt::format("<details><summary>Files: {}</summary>\n{}</details>\n", report.sources.size(), sources);
   }
   return plain_page(report.title, body);
+}
+
+std::vector<std::vector<std::string>> study_charts(const studies::StudyReport& report) {
+  std::vector<std::vector<std::string>> charts;
+  for (const studies::StudySection& section : report.sections) {
+    std::vector<std::string>& files = charts.emplace_back();
+    for (const std::string& figure : section_figures(section).figures) {
+      std::string file = svg_file(figure);
+      if (!file.empty()) files.push_back(std::move(file));
+    }
+  }
+  return charts;
 }
 
 }  // namespace tbench::html

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -258,11 +260,30 @@ std::optional<studies::StudyFormat> format_by_ending(const std::string& path) {
   return found == kFormatsByEnding.end() ? std::nullopt : std::optional{found->second};
 }
 
+/// Writes the charts of a report to a folder beside the Markdown file, and adds their paths to the report's sections.
+void write_charts(studies::StudyReport& report, const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path{path}.replace_extension().string() + "_figures";
+  const std::vector<std::vector<std::string>> charts = html::study_charts(report);
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < charts.size(); ++i) {
+    for (const std::string& chart : charts[i]) {
+      const std::string name = fmt::format("{}.svg", ++number);
+      std::error_code error;
+      fs::create_directories(folder, error);
+      if (error) throw UsageError{fmt::format("-o: cannot make the folder '{}': {}", folder.string(), error.message())};
+      write_output("-o", (folder / name).string(), chart);
+      report.sections[i].pictures.push_back((folder.filename() / name).string());
+    }
+  }
+}
+
 /// Writes a study or a comparison in the format that the file's ending names.
 void write_tables(const ReportArguments& arguments, ResultFiles& files) {
   const std::optional<studies::StudyFormat> format = format_by_ending(arguments.html);
   if (is_study_report(arguments)) {
-    const studies::StudyReport report = study_of(arguments, files);
+    studies::StudyReport report = study_of(arguments, files);
+    if (format == studies::StudyFormat::kMarkdown) write_charts(report, arguments.html);
     return write_output("-o", arguments.html, format ? studies::study_page(report, *format) : html::study_html(report));
   }
   const auto comparison = comparison_of(arguments, files);

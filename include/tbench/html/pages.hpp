@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tbench/history/series.hpp"
 #include "tbench/results/record_json.hpp"
@@ -60,5 +61,9 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 /// Returns a page without scripts that has a study's tables and their charts: bars or waterfalls if the study asks for
 /// them, otherwise lines for the tables with an axis of numbers.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
+
+/// Returns the charts of a study's tables as SVG files, one list per section of the report. study_html() has
+/// the same charts, and bar charts with groups.
+[[nodiscard]] std::vector<std::vector<std::string>> study_charts(const studies::StudyReport& report);
 
 }  // namespace tbench::html

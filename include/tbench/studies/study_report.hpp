@@ -29,6 +29,7 @@ struct StudySection {
   std::string heading{};      // title of the chapter that begins here; empty if none does
   std::vector<std::string> sentences{};  // between the heading and the table
   std::vector<StudyFigure> figures{};    // below the table
+  std::vector<std::string> pictures{};   // files that Markdown shows below the table, as paths relative to it
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};

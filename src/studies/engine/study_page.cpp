@@ -128,6 +128,10 @@ std::string markdown_page(const StudyReport& report) {
       page += fmt::format("\n{}\n", render::escape_markdown(sentence));
     }
     page += fmt::format("\n{}\n\n{}", render::escape_markdown(section.caption), section.table().markdown());
+    for (const std::string& picture : section.pictures) {
+      page += fmt::format("\n![{}]({})\n",
+                          render::escape_markdown(section.caption.substr(0, section.caption.find(". "))), picture);
+    }
   }
   for (const std::string& note : report.notes) {
     const bool would_be_a_list = note.starts_with('*') || note.starts_with('+');

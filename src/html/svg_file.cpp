@@ -1,0 +1,117 @@
+#include "html/svg_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "html/page.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::html {
+namespace {
+
+// Lengths in units of the picture.
+constexpr double kTitle = 26;
+constexpr double kLegendRow = 18;
+constexpr double kSwatch = 12;
+constexpr double kLetter = 7.2;
+constexpr double kGap = 18;
+
+/// Returns the text between the first `open` and the `close` after it, or nullopt.
+std::optional<std::string_view> between(std::string_view text, std::string_view open, std::string_view close) {
+  const std::size_t begin = text.find(open);
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::size_t end = text.find(close, begin + open.size());
+  if (end == std::string_view::npos) return std::nullopt;
+  return text.substr(begin + open.size(), end - begin - open.size());
+}
+
+/// Returns the colours and the rules of charts in page.css. The rules of `figure` apply to the whole file.
+std::string style() {
+  const std::string_view css = html_asset("page.css");
+  const auto colours = between(css, ":root {", "}");
+  const auto rules = between(css, "/* Charts. */", "/* End of the charts. */");
+  if (!colours || !rules) throw std::logic_error{"page.css has no colours or no rules of charts"};
+  std::string style = fmt::format(":root {{{}}}", *colours);
+  for (const std::string& line : split(std::string{*rules}, '\n')) {
+    constexpr std::string_view kFigure = "figure ";
+    if (line.starts_with("figure {") || line.starts_with("figure >") || line.starts_with("figcaption")) continue;
+    style += line.starts_with(kFigure) ? line.substr(kFigure.size()) : line;
+  }
+  return style;
+}
+
+/// A picture of a figure.
+struct Picture {
+  double width{};
+  double height{};
+  std::string_view content;
+};
+
+Picture picture_of(std::string_view figure) {
+  const auto box = between(figure, "<svg viewBox=\"0 0 ", "\"");
+  const std::size_t open = figure.find("<svg viewBox");
+  const auto content = box ? between(figure.substr(open), ">", "</svg>") : std::nullopt;
+  if (!content) throw std::invalid_argument{"svg_file: a figure without a picture"};
+  const std::vector<std::string> extents = split(std::string{*box}, ' ');
+  return {.width = std::strtod(extents.at(0).c_str(), nullptr),
+          .height = std::strtod(extents.at(1).c_str(), nullptr),
+          .content = *content};
+}
+
+/// Returns the entries of a legend: the swatch's markup and its name.
+std::vector<std::array<std::string_view, 2>> entries_of(std::string_view legend) {
+  std::vector<std::array<std::string_view, 2>> entries;
+  while (const auto entry = between(legend, "<li>", "</li>")) {
+    const std::size_t name = entry->find("</svg>");
+    if (name != std::string_view::npos) entries.push_back({entry->substr(0, name), entry->substr(name + 6)});
+    legend.remove_prefix(static_cast<std::size_t>(entry->data() - legend.data()) + entry->size());
+  }
+  return entries;
+}
+
+/// Returns the legend below `top`, and increases `top` by its height.
+std::string legend_of(std::string_view figure, double width, double& top) {
+  const auto legend = between(figure, "<ul class=\"legend\">", "</ul>");
+  if (!legend) return "";
+  std::string drawn;
+  double left = 0;
+  for (const auto& [swatch, name] : entries_of(*legend)) {
+    const double room = kSwatch + 6 + kLetter * static_cast<double>(name.size()) + kGap;
+    if (left > 0 && left + room > width) {
+      left = 0;
+      top += kLegendRow;
+    }
+    constexpr std::string_view kOpen = "<svg ";
+    drawn += fmt::format("<svg x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" {}</svg>\n", left, top, kSwatch,
+                         kSwatch, swatch.substr(kOpen.size()));
+    drawn += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left + kSwatch + 6, top + kSwatch - 2, name);
+    left += room;
+  }
+  top += kLegendRow;
+  return drawn;
+}
+
+}  // namespace
+
+std::string svg_file(std::string_view figure) {
+  if (figure.find("class=\"groups\"") != std::string_view::npos) return "";
+  const Picture picture = picture_of(figure);
+  double height = kTitle + picture.height + 6;
+  const std::string legend = legend_of(figure, picture.width, height);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "font-family=\"system-ui, sans-serif\">\n<style>{2}</style>\n"
+      "<rect width=\"{0}\" height=\"{1}\" style=\"fill:var(--card)\"/>\n"
+      "<text x=\"4\" y=\"17\" style=\"font-weight:600\">{3}</text>\n"
+      "<svg y=\"{4}\" width=\"{0}\" height=\"{5}\" viewBox=\"0 0 {0} {5}\">{6}</svg>\n{7}</svg>\n",
+      picture.width, height, style(), between(figure, "<figcaption>", "</figcaption>").value_or(""), kTitle,
+      picture.height, picture.content, legend);
+}
+
+}  // namespace tbench::html
