@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "html/charts/charts.hpp"
+#include "html/charts/palette.hpp"
 #include "html/charts/timelines.hpp"
 #include "html/page.hpp"
 #include "tbench/render/number_format.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 /// The share of its colour, in %, with which a range, a class and a kernel are drawn. It is low because of the names.
 constexpr std::array<int, 3> kShares{26, 50, 12};
-
-std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
 
 /// Returns the flame graph. Each outermost part has its own colour, and the parts inside have shades of this colour.
 FlameChart flame_of(const std::vector<TimePart>& parts) {

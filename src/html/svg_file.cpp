@@ -101,6 +101,7 @@ std::string legend_of(std::string_view figure, double width, double& top) {
 
 std::string svg_file(std::string_view figure) {
   if (figure.find("class=\"groups\"") != std::string_view::npos) return "";
+  static const std::string kStyle = style();
   const Picture picture = picture_of(figure);
   double height = kTitle + picture.height + 6;
   const std::string legend = legend_of(figure, picture.width, height);
@@ -110,7 +111,7 @@ std::string svg_file(std::string_view figure) {
       "<rect width=\"{0}\" height=\"{1}\" style=\"fill:var(--card)\"/>\n"
       "<text x=\"4\" y=\"17\" style=\"font-weight:600\">{3}</text>\n"
       "<svg y=\"{4}\" width=\"{0}\" height=\"{5}\" viewBox=\"0 0 {0} {5}\">{6}</svg>\n{7}</svg>\n",
-      picture.width, height, style(), between(figure, "<figcaption>", "</figcaption>").value_or(""), kTitle,
+      picture.width, height, kStyle, between(figure, "<figcaption>", "</figcaption>").value_or(""), kTitle,
       picture.height, picture.content, legend);
 }
 

@@ -1,5 +1,7 @@
 #include "html/charts/palette.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -56,6 +58,8 @@ const std::string* implementation_of(const CaseId& id) {
   const std::string* const impl = id.find("impl");
   return impl != nullptr ? impl : id.find("method");
 }
+
+std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
 
 std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations) {
   std::map<std::string, std::size_t> slots;

@@ -81,7 +81,7 @@ std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::
     const auto slot = slots.find(value_of(column.keys, coloured));
     const std::string name = joined(column.keys);
     series.push_back({.name = name.empty() ? quantity : name,
-                      .colour = slot == slots.end() ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second),
+                      .colour = slot == slots.end() ? "var(--accent)" : slot_colour(slot->second),
                       .hatch = static_cast<std::size_t>(std::ranges::find(variants, variant) - variants.begin())});
   }
   return series;

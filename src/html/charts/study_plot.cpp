@@ -180,7 +180,7 @@ class Colours {
  private:
   [[nodiscard]] std::string base_of(const StudyKeys& keys) const {
     const auto slot = slots_.find(value_of(keys, key_));
-    return slot == slots_.end() || slots_.size() < 2 ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second);
+    return slot == slots_.end() || slots_.size() < 2 ? "var(--accent)" : slot_colour(slot->second);
   }
   [[nodiscard]] std::string variant_of(const StudyKeys& keys) const {
     Texts others;

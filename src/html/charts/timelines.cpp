@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "html/charts/charts.hpp"
+#include "html/charts/palette.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -27,8 +28,6 @@ constexpr double kRow = 24;
 constexpr double kBox = 22;
 constexpr double kLetter = 7.2;
 constexpr double kMinBox = 0.6;  // the shortest entries are still seen
-
-std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
 
 /// The entries of one row of a timeline.
 struct Row {

@@ -38,7 +38,7 @@ PlotData::PlotData(std::span<const results::NamedResults> results, std::span<con
 
 std::string PlotData::colour(const PlotCase& of, double shade) const {
   const auto slot = slots_.find(implementation(of));
-  const std::string base = slot == slots_.end() ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second);
+  const std::string base = slot == slots_.end() ? "var(--accent)" : slot_colour(slot->second);
   return shade == 0 ? base : fmt::format("color-mix(in srgb, {}, var(--text) {:.0f}%)", base, 100 * shade);
 }
 

@@ -20,7 +20,7 @@ bool is_inside(const Range& inner, const Range& outer) {
   return inner.thread == outer.thread && inner.start_ns >= outer.start_ns && inner.end_ns <= outer.end_ns;
 }
 
-/// Returns the first FORWARD that has layers.
+/// Returns the first FORWARD, or null if there is none.
 const Range* forward_of(const Trace& trace) {
   const Range* first = nullptr;
   for (const Range& range : trace.ranges) {
