@@ -65,6 +65,7 @@ void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other,
   }
   earlier.needs_trace = earlier.needs_trace || other.needs_trace;
   earlier.verify_once = earlier.verify_once && other.verify_once;
+  earlier.without_trace = earlier.without_trace && other.without_trace;
   earlier.needs_timelines = earlier.needs_timelines || other.needs_timelines;
 }
 

@@ -185,9 +185,10 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const ProgressCallbac
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
-  const Kept kept{.files = !options_.profile.empty(), .timelines = protocol_of(protocols_, id).needs_timelines};
-  const std::unique_ptr<measure::StepTracer> tracer =
-      options_.trace.value_or(on_gpu_) ? make_tracer(kept, profile, ranks) : nullptr;
+  const studies::StudyProtocol protocol = protocol_of(protocols_, id);
+  const Kept kept{.files = !options_.profile.empty(), .timelines = protocol.needs_timelines};
+  const bool is_traced = options_.trace.value_or(on_gpu_) && !protocol.without_trace;
+  const std::unique_ptr<measure::StepTracer> tracer = is_traced ? make_tracer(kept, profile, ranks) : nullptr;
   const measure::Instruments instruments{
       .timer = ranks == nullptr ? *timer_ : ranks->timer(),
       .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),

@@ -144,6 +144,7 @@ struct StudyProtocol {
   std::optional<std::int64_t> samples{};  // steps; none is dropped
   bool needs_trace{};      // --tb_trace=on; a record with a time and without a trace does not count as measured
   bool verify_once{};      // --tb_verify=once
+  bool without_trace{};    // no table uses a trace, and it takes longer than the samples
   bool needs_timelines{};  // the records have StepTrace::timeline and MemoryUse::timeline
   bool operator==(const StudyProtocol&) const = default;
 };
