@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const std::vector<MemoryRow> rows = read_memory_csv({reinterpret_cast<const char*>(data), size}, "memory.csv");
     for (const std::size_t points : {std::size_t{1}, std::size_t{7}, std::size_t{600}}) {
-      const std::optional<MemoryTimeline> timeline = memory_timeline(rows, {.max_points = points, .max_bands = 3});
+      const std::optional<tbench::MemoryTimeline> timeline =
+          memory_timeline(rows, {.max_points = points, .max_bands = 3});
       if (timeline) check(*timeline);
     }
   } catch (const tbench::UsageError& error) {
