@@ -104,6 +104,9 @@ TEST(Writeup, HasOneProtocolForEachFamily) {
         EXPECT_TRUE(study.protocol.verify_once) << study.name;
       } else if (grid.family == "Attention") {
         EXPECT_EQ(study.protocol.samples, 30) << study.name;
+      } else if (grid.family == "Accumulation") {
+        EXPECT_EQ(study.protocol.samples, 3) << study.name;
+        EXPECT_TRUE(study.protocol.without_trace) << study.name;
       } else {
         EXPECT_FALSE(study.protocol.samples) << study.name;
       }
@@ -150,7 +153,7 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
   const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
   EXPECT_THAT(report.commands,
               ElementsAre("transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
-  EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (50 cases)"),
+  EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (40 cases)"),
                                            HasSubstr("Model size:medium,large,xl,2.7B (96 cases)"))));
   EXPECT_THAT(study_page(report, StudyFormat::kJson),
               AllOf(HasSubstr("\"outcome\": \"INCOMPLETE\""), Not(HasSubstr("0 cells are not measured"))));

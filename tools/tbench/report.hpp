@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct ReportArguments {
   bool hides_environment{};
   std::string study;
   std::vector<std::string> axes;
+  std::optional<std::size_t> top;
   bool csv{};
   bool latex{};
   bool json{};

@@ -20,6 +20,11 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
                   "With --study: Family.key=v1,v2, values in place of the study's (repeatable)")
       ->allow_extra_args(false)
       ->type_name("AXIS");
+  command
+      .add_option("--top", arguments.top,
+                  "With --study: how many rows the rankings show of each phase or range, in place of 5 or 8")
+      ->check(count_of(1))
+      ->type_name("N");
   command.add_flag("--csv", arguments.csv,
                    "For a spreadsheet: a study, or a table that compares (but --over with --pivot)");
   command.add_flag("--latex", arguments.latex, "For a paper: a study, or a table that compares");
@@ -81,7 +86,9 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
       "several with -o, --study, --headline, --over, --repeat, --host-times, --pytorch or --ncu");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
-  command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
+  command
+      .add_option("--pivot", arguments.pivot,
+                  "Spread the values of these parameters over columns; with --study in all tables without a comparison")
       ->type_name("KEY[,KEY...]");
   command
       .add_option("--show", arguments.show,

@@ -88,8 +88,8 @@ studies::StudyReport headline_of(const ReportArguments& arguments, ResultFiles& 
 studies::StudyReport whole_study_of(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.headline) return headline_of(arguments, files);
   const studies::Writeup writeup = studies::find_writeup(arguments.study, "--study");
-  if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
-  studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
+  studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter, .top = arguments.top};
+  if (!arguments.pivot.empty()) options.pivot = split(arguments.pivot, ',');
   for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
   return studies::writeup_report(writeup, files.all(arguments.files), options);
 }
@@ -161,6 +161,10 @@ void check_kind(const ReportArguments& arguments) {
   }
   if (arguments.study.empty() && !arguments.axes.empty()) {
     throw UsageError{"--axis is for the table of a study; add --study=NAME, one of those in 'tbench report --help'"};
+  }
+  if (arguments.study.empty() && arguments.top) {
+    throw UsageError{
+        fmt::format("--top={} is for the rankings of a study; add --study=ranked_kernels", *arguments.top)};
   }
   if ((arguments.self_comparison || arguments.manifest) && !arguments.options.filter.empty()) {
     throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
@@ -297,7 +301,7 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
   const bool has_kind = !table_kinds(arguments).empty();
   if (has_kind) static_cast<void>(study_format(arguments));
-  if (arguments.options.markdown || (!arguments.pivot.empty() && arguments.over.empty())) {
+  if (arguments.options.markdown || (!arguments.pivot.empty() && arguments.over.empty() && arguments.study.empty())) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
   std::vector<std::string> endings{".html", ".htm"};

@@ -136,6 +136,9 @@ struct StudyRowTable {
   std::vector<CaseId::Parameter> only{};  // as StudyTable::only
   std::string family{};
   bool has_kernels{};  // the details are names of kernels, which the table shows in short
+  /// The table shows at most so many of a case's rows with the same first name, the first ones. `{top}` in the caption
+  /// stands for the number. 0 shows all rows.
+  std::size_t top{};
 };
 
 /// A protocol with exact counts; the sampler chooses absent counts.

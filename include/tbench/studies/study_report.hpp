@@ -54,15 +54,17 @@ inline constexpr const char* kNotMeasured = "Not measured; this does:";
 [[nodiscard]] std::string source_line(const results::NamedResults& result);
 
 struct StudyOptions {
-  std::vector<AxisOverride> axes;  // values to use instead of the study's; if empty, the values of the files' runs
-  std::string filter;              // regular expression searched for in case names; if empty, selects all cases
+  std::vector<AxisOverride> axes;    // values to use instead of the study's; if empty, the values of the files' runs
+  std::string filter;                // regular expression searched for in case names; if empty, selects all cases
+  std::optional<std::size_t> top{};  // StudyRowTable::top of all tables that have one
+  std::vector<std::string> pivot{};  // StudyTable::spread of all tables whose quantities do not depend on theirs
 };
 
 /// Returns the study's tables. A cell has the median over its case's records in all files. The axes and sizes on the
 /// command line of a file's run apply too, if `--tb_study` of this study made the file.
 /// @param results  not empty
-/// @throws         UsageError  for files of different devices, or a filter that selects no case or is not a regular
-///                             expression
+/// @throws         UsageError  for files of different devices, a filter that selects no case or is not a regular
+///                             expression, and a `top` or a `pivot` that no table takes
 [[nodiscard]] StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
                                        const StudyOptions& options);
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 
 #include "studies/engine/study_contents.hpp"
+#include "studies/engine/study_shape.hpp"
 #include "studies/engine/study_traces.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -92,9 +94,11 @@ StudyContents contents_of(const Study& study, const StudyCells& cells) {
 
 StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
                          const StudyOptions& options) {
+  const std::reference_wrapper<const Study> only{study};
+  refuse_unused_shape({&only, 1}, options);
   const StudyCells cells = study_cells(study, results, options);
   if (cells.cases.empty()) throw no_case_matches(study.name, cells.flags, options.filter);
-  StudyContents contents = contents_of(study, cells);
+  StudyContents contents = contents_of(shaped(study, options), cells);
   StudyReport report{.title = fmt::format("{}: {}", study.name, study.title),
                      .sources = source_lines(results),
                      .answers = std::move(contents.answers),

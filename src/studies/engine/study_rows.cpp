@@ -7,6 +7,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,25 @@ Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) 
   return row_with(table, cells.cell(id, nothing, true));
 }
 
+/// Returns the caption with the number of rows that the table shows of each.
+std::string caption_with_top(const StudyRowTable& table) {
+  constexpr std::string_view kPlace = "{top}";
+  std::string caption = table.caption;
+  if (const auto at = caption.find(kPlace); at != std::string::npos) {
+    caption.replace(at, kPlace.size(), fmt::format("{}", table.top));
+  }
+  return caption;
+}
+
+/// Returns the rows of a case that the table shows.
+std::vector<StudyRow> shown_rows(const StudyRowTable& table, const StudyCase& of) {
+  std::vector<StudyRow> rows = table.rows_of(of);
+  if (table.top == 0) return rows;
+  std::map<std::string, std::size_t> counts;  // by first name
+  std::erase_if(rows, [&](const StudyRow& row) { return ++counts[row.names.front()] > table.top; });
+  return rows;
+}
+
 /// Replaces the names of kernels in the last column by short ones.
 void shorten_kernels(StudySection& section) {
   std::vector<std::string> names;
@@ -77,7 +97,7 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
   const std::vector<CaseId> cases = cases_of(cells.all(), table.only, table.family);
   if (cases.empty()) return std::nullopt;
   const render::Pivot pivot = render::pivot_of(cases, {});
-  StudySection section{.caption = caption_of(cases.front(), pivot.common, table.caption),
+  StudySection section{.caption = caption_of(cases.front(), pivot.common, caption_with_top(table)),
                        .columns = columns_of(table, pivot.row_keys),
                        .rows = {},
                        .name_column = pivot.row_keys.size()};
@@ -98,7 +118,7 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
       continue;
     }
     cells.note(records);
-    const std::vector<StudyRow> rows = table.rows_of({.records = records, .all = cells.measurements()});
+    const std::vector<StudyRow> rows = shown_rows(table, {.records = records, .all = cells.measurements()});
     for (const StudyRow& row : rows) add(cells_of(table, row), row.step);
     if (rows.empty()) add(row_with(table, {.text = "none"}));
     const std::size_t all = cells.records(id).size();

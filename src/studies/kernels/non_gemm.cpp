@@ -12,8 +12,6 @@ namespace {
 
 using Records = std::span<const Record* const>;
 
-constexpr std::size_t kShown = 8;  // operations listed per phase, as in the write-ups
-
 bool is_other(const TracedKernel& operation) { return !is_gemm(operation); }
 
 StudyRow row_of(const TracedPhase& phase, const std::string& name, const OperationSum& sum) {
@@ -36,9 +34,8 @@ std::vector<StudyRow> by_class(Records records) {
 std::vector<StudyRow> longest(Records records) {
   std::vector<StudyRow> rows;
   for (const TracedPhase& phase : traced_phases(records)) {
-    std::size_t shown = 0;
     for (const TracedKernel& operation : phase.operations) {
-      if (is_other(operation) && shown++ < kShown) rows.push_back(kernel_row(phase, operation));
+      if (is_other(operation)) rows.push_back(kernel_row(phase, operation));
     }
   }
   return rows;
@@ -55,12 +52,13 @@ Study non_gemm_study() {
                .quantities = {{"calls", &count_text}, {"total ms", &render::format_number}, {"% of phase", &one_digit}},
                .detail = {},
                .rows_of = &by_class},
-              {.caption = "The eight longest of each phase; calls and total of a step, the others of a call",
+              {.caption = "The longest of each phase, at most {top}; calls and total of a step, the others of a call",
                .names = {"phase", "class"},
                .quantities = kernel_quantities(),
                .detail = "kernel",
                .rows_of = &longest,
-               .has_kernels = true}}};
+               .has_kernels = true,
+               .top = 8}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "non_gemm", .order = 140, .make = &non_gemm_study});

@@ -12,8 +12,6 @@
 namespace tbench::studies::range_kernels {
 namespace {
 
-constexpr std::size_t kShown = 8;  // kernels of each range
-
 /// Returns a row per range and kernel: its calls and its time, per step.
 std::vector<TracedRow> rows_of(const StepTrace& trace) {
   std::map<std::vector<std::string>, std::size_t> known;
@@ -38,10 +36,8 @@ std::vector<StudyRow> by_range(std::span<const Record* const> records) {
     Seconds& total = totals[kernel.names[0]];
     total = total + Seconds{kernel.values[1]};
   }
-  std::map<std::string, std::size_t> shown;
   std::vector<StudyRow> rows;
   for (const TracedRow& kernel : kernels) {
-    if (++shown[kernel.names[0]] > kShown) continue;
     const double calls = kernel.values[0];
     const Seconds total{kernel.values[1]};
     rows.push_back({.names = {kernel.names[0], kernel.names[1]},
@@ -58,7 +54,7 @@ Study range_kernels_study() {
       .title = "The kernels of each range",
       .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
       .protocol = {.needs_trace = true},
-      .row_tables = {{.caption = "The longest kernels, copies and fills of each range, at most eight, without those "
+      .row_tables = {{.caption = "The longest kernels, copies and fills of each range, at most {top}, without those "
                                  "of its inner ranges. Calls and total of a step, the mean of a call; percentages "
                                  "are of the range's own operations",
                       .names = {"range", "class"},
@@ -68,7 +64,8 @@ Study range_kernels_study() {
                                      {"% of range", &one_digit}},
                       .detail = "kernel",
                       .rows_of = &by_range,
-                      .has_kernels = true}}};
+                      .has_kernels = true,
+                      .top = 8}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "range_kernels", .order = 124, .make = &range_kernels_study});

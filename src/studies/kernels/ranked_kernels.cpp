@@ -13,8 +13,6 @@
 namespace tbench::studies::ranked_kernels {
 namespace {
 
-constexpr std::size_t kShown = 5;  // kernels of each ranking, as in the write-ups
-
 /// Returns the phases, followed by forward and backward together and by the whole step where there are several phases.
 std::vector<TracedPhase> rankings_of(std::span<const Record* const> records) {
   std::vector<TracedPhase> rankings = traced_phases(records);
@@ -38,7 +36,7 @@ std::vector<StudyRow> longest(std::span<const Record* const> records) {
   for (const TracedPhase& ranking : rankings_of(records)) {
     std::size_t rank = 0;
     for (const TracedKernel& operation : ranking.operations) {
-      if (is_kernel(operation) && rank < kShown) rows.push_back(row_of(ranking, ++rank, operation));
+      if (is_kernel(operation)) rows.push_back(row_of(ranking, ++rank, operation));
     }
   }
   return rows;
@@ -46,11 +44,12 @@ std::vector<StudyRow> longest(std::span<const Record* const> records) {
 
 Study ranked_kernels_study() {
   return {.name = "ranked_kernels",
-          .title = "The five longest kernels of each phase, of forward and backward together, and of the step",
+          .title = "The longest kernels of each phase, of forward and backward together, and of the step",
           .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
-          .row_tables = {{.caption = "Calls and total of a step; the mean is of a call. Percentages are of the time of "
-                                     "all operations of the phase, or of the phases together",
+          .row_tables = {{.caption = "At most {top} of each. Calls and total of a step; the mean is of a call. "
+                                     "Percentages are of the time of all operations of the phase, or of the phases "
+                                     "together",
                           .names = {"phase", "rank", "class"},
                           .quantities = {{"calls", &count_text},
                                          {"total ms", &render::format_number},
@@ -58,7 +57,8 @@ Study ranked_kernels_study() {
                                          {"mean us", &render::format_number}},
                           .detail = "kernel",
                           .rows_of = &longest,
-                          .has_kernels = true}}};
+                          .has_kernels = true,
+                          .top = 5}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "ranked_kernels", .order = 132, .make = &ranked_kernels_study});

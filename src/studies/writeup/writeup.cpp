@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "studies/engine/study_contents.hpp"
+#include "studies/engine/study_shape.hpp"
 #include "studies/writeup/chapters.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
@@ -179,6 +180,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
   const auto studies = writeup.studies();
   if (studies.size() == 1) return study_report(studies.front(), results, options);
   refuse_unknown_axes(writeup, options.axes);
+  refuse_unused_shape(studies, options);
   StudyReport report{.title = fmt::format("{}: {}", writeup.name, writeup.title),
                      .sources = source_lines(results),
                      .answers = {},
@@ -192,7 +194,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
       const StudyCells cells =
           study_cells(study, results, {.axes = axes_of(study, options.axes), .filter = options.filter});
       cases.add(cells);
-      if (append(report, contents_of(study, cells), heading)) heading.clear();
+      if (append(report, contents_of(shaped(study, options), cells), heading)) heading.clear();
     }
   }
   if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);

@@ -42,6 +42,16 @@ TEST(StudyCases, TakeATraceIfOneStudyNeedsIt) {
   EXPECT_TRUE(protocol_of(cases_of("ranges,end_to_end").protocols, shared).needs_trace);
 }
 
+TEST(StudyCases, TakeNoTraceIfNoneOfTheirStudiesWantsIt) {
+  const CaseId sum = CaseId::parse("Accumulation/op:sum/n:1000/input:fp32/accumulator:fp32/method:sequential");
+  Options options;
+  options.fixed_warm_up = 1;
+  options.fixed_samples = 3;
+  EXPECT_TRUE(protocol_of(cases_of("writeup", options).protocols, sum).without_trace);
+  EXPECT_FALSE(protocol_of(cases_of("accumulation", options).protocols, sum).without_trace);
+  EXPECT_FALSE(protocol_of(cases_of("writeup,accumulation", options).protocols, sum).without_trace);
+}
+
 TEST(StudyCases, RefuseTwoProtocolsOfOneCase) {
   // The write-up has counts of steps for the model, the study memory has none.
   try {
