@@ -209,13 +209,13 @@ std::string study_html(const studies::StudyReport& report) {
   return plain_page(report.title, body);
 }
 
-std::vector<std::vector<std::string>> study_charts(const studies::StudyReport& report) {
-  std::vector<std::vector<std::string>> charts;
+std::vector<std::vector<StudyChart>> study_charts(const studies::StudyReport& report) {
+  std::vector<std::vector<StudyChart>> charts;
   for (const studies::StudySection& section : report.sections) {
-    std::vector<std::string>& files = charts.emplace_back();
+    std::vector<StudyChart>& files = charts.emplace_back();
     for (const std::string& figure : section_figures(section).figures) {
       std::string file = svg_file(figure);
-      if (!file.empty()) files.push_back(std::move(file));
+      if (!file.empty()) files.push_back({.title = figure_title(figure), .svg = std::move(file)});
     }
   }
   return charts;

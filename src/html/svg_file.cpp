@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "html/page.hpp"
@@ -97,7 +98,31 @@ std::string legend_of(std::string_view figure, double width, double& top) {
   return drawn;
 }
 
+/// Returns the text of HTML without tags, with its entities for `&`, `<`, `>` and `"` decoded.
+std::string plain_text(std::string_view html) {
+  std::string text;
+  for (std::size_t at = 0; at < html.size(); ++at) {
+    if (html[at] == '<') {
+      at = std::min(html.find('>', at), html.size());
+    } else {
+      text += html[at];
+    }
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kEntities{
+      {{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}}};
+  for (const auto& [entity, letter] : kEntities) {
+    for (std::size_t at = text.find(entity); at != std::string::npos; at = text.find(entity, at + letter.size())) {
+      text.replace(at, entity.size(), letter);
+    }
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string figure_title(std::string_view figure) {
+  return plain_text(between(figure, "<figcaption>", "</figcaption>").value_or(""));
+}
 
 std::string svg_file(std::string_view figure) {
   if (figure.find("class=\"groups\"") != std::string_view::npos) return "";

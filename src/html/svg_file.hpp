@@ -11,4 +11,7 @@ namespace tbench::html {
 /// groups.
 [[nodiscard]] std::string svg_file(std::string_view figure);
 
+/// Returns the caption of a chart's `figure` as plain text; empty if it has none.
+[[nodiscard]] std::string figure_title(std::string_view figure);
+
 }  // namespace tbench::html

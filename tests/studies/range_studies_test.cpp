@@ -56,16 +56,18 @@ TEST(Ranges, HaveBothTimesAndTheirShareOfTheRangeAround) {
   ASSERT_EQ(report.sections.size(), 1U);
   EXPECT_EQ(
       header(report.sections[0]),
-      "pass|range|calls|host ms|host excl. ms|GPU span ms|GPU ms|GPU excl. ms|GPU % of outer|launches|host min us|"
-      "host max us|host std us|GPU min us|GPU max us|GPU std us");
+      "pass|range|calls|host ms|host excl. ms|GPU span ms|GPU ms|GPU excl. ms|GPU % of outer|launches|launches a call|"
+      "host mean us|GPU mean us|host min us|host max us|host std us|GPU min us|GPU max us|GPU std us");
   EXPECT_THAT(
       rows(report.sections[0]),
       ElementsAre(
-          "forward||none|||||||||||||",  // its trace has no ranges
-          "train_step|FORWARD|1|6.000|3.000|5.250|5.000|1.000|31.2|1|100.0|200.0|10.00|50.00|80.00|5.000",
-          "train_step|FORWARD/layer.*|12|5.000|2.500|4.250|4.000|4.000|80.0|12|100.0|200.0|10.00|50.00|80.00|5.000",
-          "train_step|BACKWARD|1|8.000|4.000|8.250|8.000|8.000|50.0|1|100.0|200.0|10.00|50.00|80.00|",
-          "train_step|FORWARD/(projections)||1.000|||2.000||40.0|24||||||"));
+          "forward||none||||||||||||||||",  // its trace has no ranges
+          "train_step|FORWARD|1|6.000|3.000|5.250|5.000|1.000|31.2|1|1.000|6000|5000|100.0|200.0|10.00|50.00|80.00|5."
+          "000",
+          "train_step|FORWARD/"
+          "layer.*|12|5.000|2.500|4.250|4.000|4.000|80.0|12|1.000|416.7|333.3|100.0|200.0|10.00|50.00|80.00|5.000",
+          "train_step|BACKWARD|1|8.000|4.000|8.250|8.000|8.000|50.0|1|1.000|8000|8000|100.0|200.0|10.00|50.00|80.00|",
+          "train_step|FORWARD/(projections)||1.000|||2.000||40.0|24|||||||||"));
 }
 
 TEST(Ranges, OfRepetitionsAreMediansOverTheCommonRanges) {
@@ -79,7 +81,9 @@ TEST(Ranges, OfRepetitionsAreMediansOverTheCommonRanges) {
   const StudyReport report = report_of("ranges", {ranged(), other, third});
   const std::vector<std::string> all = rows(report.sections[0]);
   ASSERT_EQ(all.size(), 5U);  // no range of the forward pass alone was measured
-  EXPECT_EQ(all[1], "train_step|FORWARD|1|7.000|3.000|5.250|5.000|1.000|31.2|1|50.00|900.0|10.00|50.00|80.00|5.000");
+  EXPECT_EQ(
+      all[1],
+      "train_step|FORWARD|1|7.000|3.000|5.250|5.000|1.000|31.2|1|1.000|7000|5000|50.00|900.0|10.00|50.00|80.00|5.000");
 }
 
 TEST(SoftmaxVsMatmul, HoldsTheTimeAgainstTheFlop) {

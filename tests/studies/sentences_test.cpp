@@ -156,6 +156,84 @@ TEST(Sentences, SayWhyLayerNormStaysInFloat32) {
   EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "")}), Not(Contains(HasSubstr("layer norm ran"))));
 }
 
+/// Returns a training step with products and softmax in forward and in backward, in ms.
+Record trained(const std::string& size, double forward_gemm, double backward_gemm) {
+  Record record = traced(model(size, "train_step", "fp32"), forward_gemm, 2);
+  for (const auto& [kernel_class, ms] : {std::pair{"gemm", backward_gemm}, {"softmax_backward", 4.0}}) {
+    TracedKernel kernel = record.trace->kernels.front();
+    kernel.phase = "backward";
+    kernel.kernel_class = kernel_class;
+    kernel.name = std::string{kernel_class} + "_backward";
+    kernel.total = {ms * kMs};
+    record.trace->kernels.push_back(kernel);
+  }
+  return record;
+}
+
+TEST(Sentences, CountThePhasesWhoseLongestKernelIsAProduct) {
+  EXPECT_THAT(
+      notes_of("top_kernels", {trained("small", 6, 3), trained("xl", 8, 12)}),
+      testing::IsSupersetOf({"The longest kernel is a matrix product in 2 of 2 traced forward passes of training, "
+                             "and in 1 of 2 backward passes.",
+                             "With 512 tokens in fp32, products take 75.00 % (small) to 80.00 % (xl) of forward "
+                             "and 42.86 % (small) to 75.00 % (xl) of backward."}));
+  EXPECT_THAT(notes_of("top_kernels", {trained("small", 1, 3), trained("xl", 8, 12)}),
+              Contains(HasSubstr("in 1 of 2 traced forward passes")));
+  EXPECT_THAT(notes_of("top_kernels", {trained("small", 6, 3)}), Not(Contains(HasSubstr("The longest kernel is"))));
+}
+
+/// Returns a forward pass of 10 ms whose range takes `host_ms` on the host while tracing.
+Record with_range(double host_ms) {
+  Record record = traced(model("small", "forward", "fp32"), 7, 1);
+  TracedRange forward{};
+  forward.path = "FORWARD";
+  forward.calls = 1;
+  forward.host = {host_ms * kMs};
+  record.trace->ranges = {forward};
+  return record;
+}
+
+TEST(Sentences, SayWhatTracingDoesToForward) {
+  EXPECT_THAT(notes_of("profiler_overhead", {with_range(10.2)}),
+              Contains("Forward of small with 512 tokens in fp32: 10.00 ms by events without tracing, 10.20 ms by the "
+                       "host's time in its range while tracing (+2.0 %)."));
+  EXPECT_THAT(
+      notes_of("profiler_overhead", {with_range(15)}),
+      Contains(HasSubstr("(+50 %, because the host records each launch, while the GPU's own time is 8.000 ms).")));
+  Record unknown = with_range(15);
+  unknown.trace->ranges.clear();
+  EXPECT_THAT(notes_of("profiler_overhead", {unknown}), Not(Contains(HasSubstr("Forward of small"))));
+}
+
+/// Returns a forward pass of medium in bf16 that takes `gpu_ms` of the GPU's time, half of it in attention.
+Record of_impl(const std::string& impl, double gpu_ms, double kernels, std::int64_t bytes) {
+  Record record = traced(model("medium", "forward", "bf16"), gpu_ms / 2, gpu_ms / 2);
+  record.id = CaseId::parse("Model/size:medium/ctx:512/batch:4/pass:forward/precision:bf16/impl:" + impl);
+  record.trace->kernels.front().calls = kernels - 1;
+  TracedRange attention{};
+  attention.path =
+      impl == "eager" ? "FORWARD/layer.*/attention/attention.softmax" : "FORWARD/layer.*/attention/attention.core";
+  attention.gpu_sum = {gpu_ms / 2 * kMs};
+  record.trace->ranges = {attention};
+  record.memory = MemoryUse{};
+  record.memory->allocated_peak = bytes;
+  return record;
+}
+
+TEST(Sentences, SayWhatFusionGains) {
+  EXPECT_THAT(
+      notes_of("fusion", {of_impl("eager", 8, 1600, 2000), of_impl("sdpa", 3.2, 500, 1500)}),
+      Contains("sdpa instead of separate operations, forward with 512 tokens in bf16: a factor of 2.500 (medium) "
+               "by the GPU's own time; medium has 500 kernels instead of 1,600, 1.600 ms for forward's "
+               "attention without projections instead of 4.000, 25 % less memory."));
+  Record more = of_impl("fused", 6.4, 500, 3000);
+  more.trace->ranges.clear();
+  EXPECT_THAT(notes_of("fusion", {of_impl("eager", 8, 1600, 2000), more}),
+              Contains("fused instead of separate operations, forward with 512 tokens in bf16: a factor of 1.250 "
+                       "(medium) by the GPU's own time; medium has 500 kernels instead of 1,600, 50 % more memory."));
+  EXPECT_THAT(notes_of("fusion", {of_impl("sdpa", 3.2, 500, 1500)}), Not(Contains(HasSubstr("instead of separate"))));
+}
+
 TEST(Sentences, CompareSoftmaxWithProducts) {
   Record record = traced(model("small", "forward", "fp32"), 1, 1);
   record.trace->attention = {
@@ -165,6 +243,14 @@ TEST(Sentences, CompareSoftmaxWithProducts) {
               Contains("Softmax of small, 512 tokens, fp32, forward: 2.000 ms; attention's matrix products: 1.000 ms. "
                        "Softmax takes 2.000 times the time of the products for 2.0 % of their FLOP: the products reach "
                        "38.65 TFLOP/s, and one read and one write of the scores in softmax's time are 0.6040 TB/s."));
+  Record products = support::timed_record(CaseId::parse("Ceiling/what:gemm_fp32/regime:sustained"), Seconds{1 * kMs});
+  products.work = Work{.flop = 50'000'000'000};
+  Record copy = support::timed_record(CaseId::parse("Ceiling/what:copy/regime:burst"), Seconds{1 * kMs});
+  copy.work = Work{.bytes = 3'020'000'000};
+  EXPECT_THAT(notes_of("softmax_vs_matmul", {record, products}),
+              Contains(testing::EndsWith("That is 77 % of the 50.00 TFLOP/s of a large product in fp32.")));
+  EXPECT_THAT(notes_of("softmax_vs_matmul", {record, products, copy}),
+              Contains(testing::EndsWith("in fp32, and 20 % of the 3.020 TB/s of a copy.")));
   record.trace->attention.clear();
   EXPECT_THAT(notes_of("softmax_vs_matmul", {record}), Not(Contains(HasSubstr("Softmax of"))));
 }

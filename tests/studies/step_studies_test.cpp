@@ -52,12 +52,12 @@ Record of_version_10() {
 
 TEST(RangeKernels, HaveCallsMeansAndTheirShareOfTheRange) {
   const StudyReport report = report_of("range_kernels", {inferred(), of_version_10()});
-  EXPECT_EQ(header(report.sections.at(0)), "pass|range|class|calls|total ms|mean us|% of range|kernel");
-  EXPECT_THAT(
-      rows(report.sections[0]),
-      ElementsAre("forward|||none||||", "train_step|FORWARD|softmax_forward|12|0.8000|66.67|100.0|softmax_fw<float>",
-                  "train_step|FORWARD/attention.scores|gemm|4|1.200|300.0|75.0|nvjet_a<bf16>",
-                  "train_step|FORWARD/attention.scores|gemm|4|0.4000|100.0|25.0|cutlass_b"));
+  EXPECT_EQ(header(report.sections.at(0)), "pass|range|class|calls|total ms|mean us|% of range|% of phase|kernel");
+  EXPECT_THAT(rows(report.sections[0]),
+              ElementsAre("forward|||none|||||",
+                          "train_step|FORWARD|softmax_forward|12|0.8000|66.67|100.0|33.3|softmax_fw<float>",
+                          "train_step|FORWARD/attention.scores|gemm|4|1.200|300.0|75.0|50.0|nvjet_a<bf16>",
+                          "train_step|FORWARD/attention.scores|gemm|4|0.4000|100.0|25.0|16.7|cutlass_b"));
 }
 
 TEST(RangeKernels, OfRepetitionsAreMediansOverTheirRecords) {
@@ -67,7 +67,7 @@ TEST(RangeKernels, OfRepetitionsAreMediansOverTheirRecords) {
   third.trace->range_kernels[0].total = {0.9 * kMs};
   third.trace->range_kernels.pop_back();
   const std::vector<std::string> found = rows(report_of("range_kernels", {of_version_10(), other, third}).sections[0]);
-  EXPECT_THAT(found, Contains("train_step|FORWARD|softmax_forward|12|0.9000|75.00|100.0|softmax_fw<float>"));
+  EXPECT_THAT(found, Contains("train_step|FORWARD|softmax_forward|12|0.9000|75.00|100.0|36.0|softmax_fw<float>"));
   EXPECT_THAT(found, Contains(HasSubstr("cutlass_b")));  // two of three have it
 }
 

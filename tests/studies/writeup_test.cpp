@@ -153,8 +153,9 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
   const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
   EXPECT_THAT(report.commands,
               ElementsAre("transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
-  EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (40 cases)"),
-                                           HasSubstr("Model size:medium,large,xl,2.7B (96 cases)"))));
+  EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (16 cases)"),
+                                           HasSubstr("impl:sdpa,fused (4 cases)"))));
+  EXPECT_THAT(report.notes, Contains(HasSubstr("Not shown, because no record has it: ")));
   EXPECT_THAT(study_page(report, StudyFormat::kJson),
               AllOf(HasSubstr("\"outcome\": \"INCOMPLETE\""), Not(HasSubstr("0 cells are not measured"))));
   for (const StudySection& section : report.sections) {
@@ -162,6 +163,19 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
       for (const StudyCell& cell : row) EXPECT_EQ(cell.footnote, 0U) << section.caption;
     }
   }
+}
+
+TEST(WriteupReport, HasItsProtocolInTheHeader) {
+  std::vector files{support::gpu_results({inferred(), trained()})};
+  files[0].file.options["seed"] = "7";
+  files[0].file.environment.gpu->power_limit_w = 700;
+  const StudyReport whole = writeup_report(find_writeup("writeup", "--study"), files, {});
+  EXPECT_THAT(whole.sources, Contains("Warm-up + timed steps: Model 5 + 10, Accumulation 1 + 3, Attention 5 + 30"));
+  EXPECT_THAT(whole.sources, Contains("seed 7, power limit 700 W"));
+  files[0].file.options.erase("seed");
+  files[0].file.environment.gpu->power_limit_w.reset();
+  EXPECT_EQ(writeup_report(find_writeup("writeup", "--study"), files, {}).sources.size(), 2U);
+  EXPECT_EQ(writeup_report(find_writeup("memory,gemm_share", "--study"), files, kSmall).sources.size(), 1U);
 }
 
 TEST(WriteupReport, GivesAFilterToTheStudiesThatHaveItsCases) {
@@ -176,11 +190,12 @@ TEST(WriteupReport, GivesAFilterToTheStudiesThatHaveItsCases) {
 
 TEST(RankedKernels, RankEachPhaseBothPhasesAndTheStep) {
   const std::vector<std::string> found = rows(report_of("ranked_kernels", {trained()}).sections[0]);
-  EXPECT_THAT(found, Contains("train_step|backward|1|softmax_backward|12|4.000|50.0|333.3|softmax_bw<float>"));
+  EXPECT_THAT(found,
+              Contains("train_step|backward|1|softmax_backward|12|4.000|50.0|25.0|333.3|2.000|softmax_bw<float>"));
   // Products have 6.5 of forward's and backward's 13 ms, and of the step's 16 ms.
-  EXPECT_THAT(found, Contains("train_step|forward and backward|1|gemm|30|6.500|50.0|216.7|nvjet_a<bf16>"));
-  EXPECT_THAT(found, Contains("train_step|step|1|gemm|30|6.500|40.6|216.7|nvjet_a<bf16>"));
-  EXPECT_THAT(found, Contains("train_step|step|3|optimizer|3|3.000|18.8|1000|adam"));
+  EXPECT_THAT(found, Contains("train_step|forward and backward|1|gemm|30|6.500|50.0|40.6|216.7||nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|1|gemm|30|6.500|40.6|40.6|216.7||nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|3|optimizer|3|3.000|18.8|18.8|1000|2.000|adam"));
   EXPECT_THAT(found, Not(Contains(HasSubstr("Memcpy"))));
 }
 

@@ -268,16 +268,16 @@ std::optional<studies::StudyFormat> format_by_ending(const std::string& path) {
 void write_charts(studies::StudyReport& report, const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{path}.replace_extension().string() + "_figures";
-  const std::vector<std::vector<std::string>> charts = html::study_charts(report);
+  const std::vector<std::vector<html::StudyChart>> charts = html::study_charts(report);
   std::size_t number = 0;
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    for (const std::string& chart : charts[i]) {
+    for (const html::StudyChart& chart : charts[i]) {
       const std::string name = fmt::format("{}.svg", ++number);
       std::error_code error;
       fs::create_directories(folder, error);
       if (error) throw UsageError{fmt::format("-o: cannot make the folder '{}': {}", folder.string(), error.message())};
-      write_output("-o", (folder / name).string(), chart);
-      report.sections[i].pictures.push_back((folder.filename() / name).string());
+      write_output("-o", (folder / name).string(), chart.svg);
+      report.sections[i].pictures.push_back({.path = (folder.filename() / name).string(), .title = chart.title});
     }
   }
 }

@@ -62,8 +62,13 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 /// them, otherwise lines for the tables with an axis of numbers.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
 
+struct StudyChart {
+  std::string title;  // plain text
+  std::string svg;    // content of a file
+};
+
 /// Returns the charts of a study's tables as SVG files, one list per section of the report. study_html() has
 /// the same charts, and bar charts with groups.
-[[nodiscard]] std::vector<std::vector<std::string>> study_charts(const studies::StudyReport& report);
+[[nodiscard]] std::vector<std::vector<StudyChart>> study_charts(const studies::StudyReport& report);
 
 }  // namespace tbench::html

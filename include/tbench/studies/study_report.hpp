@@ -19,6 +19,12 @@ namespace tbench::studies {
 /// command that measures it.
 using StudyCell = render::Cell;
 
+/// A picture below a table of a Markdown file.
+struct StudyPicture {
+  std::string path;   // relative to the Markdown file
+  std::string title;  // plain text
+};
+
 struct StudySection {
   std::string caption;
   std::vector<render::Column> columns;
@@ -29,7 +35,7 @@ struct StudySection {
   std::string heading{};      // title of the chapter that begins here; empty if none does
   std::vector<std::string> sentences{};  // between the heading and the table
   std::vector<StudyFigure> figures{};    // below the table
-  std::vector<std::string> pictures{};   // files that Markdown shows below the table, as paths relative to it
+  std::vector<StudyPicture> pictures{};  // that Markdown shows below the table
 
   [[nodiscard]] render::Table table() const {
     render::Table table{columns};

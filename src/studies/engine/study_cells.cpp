@@ -211,13 +211,17 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
 
 void find_records(StudyCells& cells, const Study& study, std::span<const results::NamedResults> results) {
   for (const CaseId& id : cells.unfiltered) cells.measured[id.name()];
-  for (const CaseId& id : study.beside) cells.measured[id.name()];
   std::set<std::string> untraced;
+  std::set<std::string> need_no_trace;  // the cases beside the study, of which it takes numbers alone
+  for (const CaseId& id : study.beside) {
+    if (!cells.measured.contains(id.name())) need_no_trace.insert(id.name());
+    cells.measured[id.name()];
+  }
   for (const results::NamedResults& result : results) {
     for (const Record& record : result.file.records) {
       const auto found = cells.measured.find(record.id.name());
       if (found == cells.measured.end()) continue;
-      if (study.protocol.needs_trace && record.timing && !record.trace) {
+      if (study.protocol.needs_trace && record.timing && !record.trace && !need_no_trace.contains(found->first)) {
         untraced.insert(found->first);
       } else {
         found->second.push_back(&record);

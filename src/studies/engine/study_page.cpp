@@ -128,9 +128,8 @@ std::string markdown_page(const StudyReport& report) {
       page += fmt::format("\n{}\n", render::escape_markdown(sentence));
     }
     page += fmt::format("\n{}\n\n{}", render::escape_markdown(section.caption), section.table().markdown());
-    for (const std::string& picture : section.pictures) {
-      page += fmt::format("\n![{}]({})\n",
-                          render::escape_markdown(section.caption.substr(0, section.caption.find(". "))), picture);
+    for (const StudyPicture& picture : section.pictures) {
+      page += fmt::format("\n![{}]({})\n", render::escape_markdown(picture.title), picture.path);
     }
   }
   for (const std::string& note : report.notes) {

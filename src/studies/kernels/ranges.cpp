@@ -26,13 +26,15 @@ Seconds gpu_time_around(const std::string& path, const TracedRanges& step) {
 
 StudyRow range_row(const TracedRange& range, const TracedRanges& step) {
   const Seconds around = gpu_time_around(range.path, step);
-  return {.names = {range.path},
-          .values = {range.calls, to_milliseconds(range.host), to_milliseconds(range.host_exclusive),
-                     to_milliseconds(range.gpu_span), to_milliseconds(range.gpu_sum),
-                     to_milliseconds(range.gpu_exclusive), percent_of(range.gpu_sum, around), range.launches,
-                     range.host_min.value * kMicro, range.host_max.value * kMicro, microseconds(range.host_deviation),
-                     microseconds(range.gpu_min), microseconds(range.gpu_max), microseconds(range.gpu_deviation)},
-          .detail = {}};
+  return {
+      .names = {range.path},
+      .values = {range.calls, to_milliseconds(range.host), to_milliseconds(range.host_exclusive),
+                 to_milliseconds(range.gpu_span), to_milliseconds(range.gpu_sum), to_milliseconds(range.gpu_exclusive),
+                 percent_of(range.gpu_sum, around), range.launches, range.launches / range.calls,
+                 range.host.value / range.calls * kMicro, range.gpu_sum.value / range.calls * kMicro,
+                 range.host_min.value * kMicro, range.host_max.value * kMicro, microseconds(range.host_deviation),
+                 microseconds(range.gpu_min), microseconds(range.gpu_max), microseconds(range.gpu_deviation)},
+      .detail = {}};
 }
 
 std::vector<StudyQuantity> quantities() {
@@ -44,6 +46,9 @@ std::vector<StudyQuantity> quantities() {
           {"GPU excl. ms", &render::format_number},
           {"GPU % of outer", &one_digit},
           {"launches", &count_text},
+          {"launches a call", &render::format_number},
+          {"host mean us", &render::format_number},
+          {"GPU mean us", &render::format_number},
           {"host min us", &render::format_number},
           {"host max us", &render::format_number},
           {"host std us", &render::format_number},
@@ -78,8 +83,8 @@ Study ranges_study() {
       .title = "Host and GPU time of a step by range",
       .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
       .protocol = {.needs_trace = true},
-      .row_tables = {{.caption = "Calls, times and launches of a step, minimum, maximum and deviation of a call. Host: "
-                                 "inside the range while tracing. GPU: the operations launched inside, those of "
+      .row_tables = {{.caption = "Calls, times and launches of a step; mean, minimum, maximum and deviation of a call. "
+                                 "Host: inside the range while tracing. GPU: the operations launched inside, those of "
                                  "backward in the ranges of what they undo; rows in parentheses are parts that are no "
                                  "ranges",
                       .names = {"range"},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,42 +24,49 @@ std::vector<TracedPhase> rankings_of(std::span<const Record* const> records) {
   return rankings;
 }
 
-StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel& kernel) {
+StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel& kernel, Seconds step) {
   constexpr double kMicro = 1e6;
+  const auto deviation = kernel.standard_deviation;
   return {.names = {ranking.name, fmt::format("{}", rank), kernel.kernel_class},
           .values = {kernel.calls, to_milliseconds(kernel.total), percent_of(kernel.total, ranking.total),
-                     kernel.total.value / kernel.calls * kMicro},
+                     percent_of(kernel.total, step), kernel.total.value / kernel.calls * kMicro,
+                     deviation ? std::optional{deviation->value * kMicro} : std::nullopt},
           .detail = kernel.name};
 }
 
 std::vector<StudyRow> longest(std::span<const Record* const> records) {
+  Seconds step{};
+  for (const TracedPhase& phase : traced_phases(records)) step = step + phase.total;
   std::vector<StudyRow> rows;
   for (const TracedPhase& ranking : rankings_of(records)) {
     std::size_t rank = 0;
     for (const TracedKernel& operation : ranking.operations) {
-      if (is_kernel(operation)) rows.push_back(row_of(ranking, ++rank, operation));
+      if (is_kernel(operation)) rows.push_back(row_of(ranking, ++rank, operation, step));
     }
   }
   return rows;
 }
 
 Study ranked_kernels_study() {
-  return {.name = "ranked_kernels",
-          .title = "The longest kernels of each phase, of forward and backward together, and of the step",
-          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
-          .protocol = {.needs_trace = true},
-          .row_tables = {{.caption = "At most {top} of each. Calls and total of a step; the mean is of a call. "
-                                     "Percentages are of the time of all operations of the phase, or of the phases "
-                                     "together",
-                          .names = {"phase", "rank", "class"},
-                          .quantities = {{"calls", &count_text},
-                                         {"total ms", &render::format_number},
-                                         {"% of phase", &one_digit},
-                                         {"mean us", &render::format_number}},
-                          .detail = "kernel",
-                          .rows_of = &longest,
-                          .has_kernels = true,
-                          .top = 5}}};
+  return {
+      .name = "ranked_kernels",
+      .title = "The longest kernels of each phase, of forward and backward together, and of the step",
+      .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+      .protocol = {.needs_trace = true},
+      .row_tables = {{.caption = "At most {top} of each. Calls and total of a step; mean and deviation are of a call. "
+                                 "Percentages are of the time of all operations of the phase, or of the phases "
+                                 "together, and of the step",
+                      .names = {"phase", "rank", "class"},
+                      .quantities = {{"calls", &count_text},
+                                     {"total ms", &render::format_number},
+                                     {"% of phase", &one_digit},
+                                     {"% of step", &one_digit},
+                                     {"mean us", &render::format_number},
+                                     {"std us", &render::format_number}},
+                      .detail = "kernel",
+                      .rows_of = &longest,
+                      .has_kernels = true,
+                      .top = 5}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "ranked_kernels", .order = 132, .make = &ranked_kernels_study});

@@ -10,6 +10,7 @@
 #include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::softmax_vs_matmul {
@@ -71,6 +72,29 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
+const CaseId& products_case() {
+  static const CaseId kId = CaseId::parse("Ceiling/what:gemm_fp32/regime:sustained");
+  return kId;
+}
+
+/// Returns the shares that the two rates have of the GPU's ceilings, as ` That is ...`; empty without any ceiling.
+/// @param bytes  per second
+/// @param flop   per second
+std::string shares_of_ceilings(const StudyMeasurements& all, double bytes, double flop) {
+  std::vector<std::string> shares;
+  const auto products = median_of(all.records_of(products_case()), "flop_per_second");
+  if (products && *products > 0) {
+    shares.push_back(fmt::format("{:.0f} % of the {} TFLOP/s of a large product in fp32", 100 * flop / *products,
+                                 render::format_number(*products / kTera)));
+  }
+  const auto copy = median_of(all.records_of(copy_case()), "bytes_per_second");
+  if (copy && *copy > 0) {
+    shares.push_back(
+        fmt::format("{:.0f} % of the {} TB/s of a copy", 100 * bytes / *copy, render::format_number(*copy / kTera)));
+  }
+  return shares.empty() ? "" : fmt::format(" That is {}.", join(shares, ", and "));
+}
+
 /// Returns a sentence about the first forward pass in float32 that was traced. Its scores have four bytes each, and
 /// softmax at least reads and writes them once.
 std::vector<std::string> sentences(const StudyMeasurements& all) {
@@ -85,14 +109,18 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
     if (time == times.end() || !flop || time->softmax.value <= 0) continue;
     const Seconds matmul = time->scores + time->context;
     if (matmul.value <= 0) continue;
-    return {fmt::format(
-        "Softmax of {}, {} tokens, fp32, forward: {} ms; attention's matrix products: {} ms. Softmax takes {} times "
-        "the time of the products for {:.1f} % of their FLOP: the products reach {} TFLOP/s, and one read and one "
-        "write of the scores in softmax's time are {} TB/s.",
-        id.at("size"), id.at("ctx"), render::format_number(to_milliseconds(time->softmax)),
-        render::format_number(to_milliseconds(matmul)), render::format_number(time->softmax / matmul),
-        100 * flop->softmax / flop->matmul, render::format_number(flop->matmul / matmul.value / kTera),
-        render::format_number(flop->softmax / kFlopPerScore * kBytes / time->softmax.value / kTera))};
+    const double flop_rate = flop->matmul / matmul.value;
+    const double byte_rate = flop->softmax / kFlopPerScore * kBytes / time->softmax.value;
+    return {
+        fmt::format(
+            "Softmax of {}, {} tokens, fp32, forward: {} ms; attention's matrix products: {} ms. Softmax takes {} "
+            "times the time of the products for {:.1f} % of their FLOP: the products reach {} TFLOP/s, and one read "
+            "and one write of the scores in softmax's time are {} TB/s.",
+            id.at("size"), id.at("ctx"), render::format_number(to_milliseconds(time->softmax)),
+            render::format_number(to_milliseconds(matmul)), render::format_number(time->softmax / matmul),
+            100 * flop->softmax / flop->matmul, render::format_number(flop_rate / kTera),
+            render::format_number(byte_rate / kTera)) +
+        shares_of_ceilings(all, byte_rate, flop_rate)};
   }
   return {};
 }
@@ -110,6 +138,7 @@ Study softmax_vs_matmul_study() {
                       .quantities = quantities(),
                       .detail = {},
                       .rows_of = &by_phase}},
+      .beside = {copy_case(), products_case()},
       .conclude = &sentences};
 }
 

@@ -1,8 +1,13 @@
 // Names the kernel that takes the most time in each phase, and the one among the kernels other than matrix products.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 
@@ -64,24 +69,70 @@ std::vector<StudyRow> forwards_longest(Records records) {
        .detail = top->name}};
 }
 
+/// In how many cases a matrix product is the longest kernel of a phase, and the products' share of the phase.
+struct ProductsOfPhase {
+  std::size_t cases{};
+  std::size_t longest{};
+  NamedRange percent{};  // of all operations of the phase, over sizes
+};
+
+ProductsOfPhase products_of(const StudyMeasurements& all, const std::string& phase_name) {
+  ProductsOfPhase found;
+  const auto phase_of = [&](const CaseId& id) -> std::optional<TracedPhase> {
+    const std::vector<TracedPhase> phases = traced_phases(all.records_of(id));
+    const auto phase = std::ranges::find(phases, phase_name, &TracedPhase::name);
+    return phase == phases.end() ? std::nullopt : std::optional{*phase};
+  };
+  for (const CaseId& id : all.cases) {
+    const std::optional<TracedPhase> phase = has_all(id, {{"pass", "train_step"}}) ? phase_of(id) : std::nullopt;
+    const TracedKernel* const top = phase ? longest(*phase, &is_kernel) : nullptr;
+    if (top == nullptr) continue;
+    ++found.cases;
+    if (is_gemm(*top)) ++found.longest;
+  }
+  found.percent = range_over_sizes(all, {{"pass", "train_step"}, {"ctx", "512"}, {"precision", "fp32"}},
+                                   [&](const CaseId& id) -> std::optional<double> {
+                                     const std::optional<TracedPhase> phase = phase_of(id);
+                                     if (!phase) return std::nullopt;
+                                     return percent_of(sum_of(phase->operations, &is_gemm).total, phase->total);
+                                   });
+  return found;
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  const ProductsOfPhase forward = products_of(all, "forward");
+  const ProductsOfPhase backward = products_of(all, "backward");
+  if (forward.cases < 2 || backward.cases < 2) return {};  // one case is a row
+  std::vector<std::string> found{fmt::format(
+      "The longest kernel is a matrix product in {} of {} traced forward passes of training, and in {} of {} "
+      "backward passes.",
+      forward.longest, forward.cases, backward.longest, backward.cases)};
+  if (forward.percent.count > 0 && backward.percent.count > 0) {
+    found.push_back(fmt::format("With 512 tokens in fp32, products take {} of forward and {} of backward.",
+                                forward.percent.text("%"), backward.percent.text("%")));
+  }
+  return found;
+}
+
 Study top_kernels_study() {
   return {.name = "top_kernels",
           .title = "The kernels that take the most time, by phase",
           .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
-          .row_tables = {
-              longest_table("The longest kernel of each phase; calls and total of a step, the others of a call",
-                            &longest_of_phases<&is_kernel>),
-              longest_table("The longest kernel that is no matrix product", &longest_of_phases<&is_other_kernel>),
-              {.caption = "The longest kernel of the forward pass, in training: its share of what ran in each phase",
-               .names = {"longest of forward + backward too"},
-               .quantities = {{"% of forward", &one_digit},
-                              {"% of backward", &one_digit},
-                              {"% of forward + backward", &one_digit}},
-               .detail = "kernel",
-               .rows_of = &forwards_longest,
-               .only = {{"pass", "train_step"}},
-               .has_kernels = true}}};
+          .row_tables =
+              {longest_table("The longest kernel of each phase; calls and total of a step, the others of a call",
+                             &longest_of_phases<&is_kernel>),
+               longest_table("The longest kernel that is no matrix product", &longest_of_phases<&is_other_kernel>),
+               {.caption = "The longest kernel of the forward pass, in training: its share of what ran in each phase",
+                .names = {"longest of forward + backward too"},
+                .quantities = {{"% of forward", &one_digit},
+                               {"% of backward", &one_digit},
+                               {"% of forward + backward", &one_digit}},
+                .detail = "kernel",
+                .rows_of = &forwards_longest,
+                .only = {{"pass", "train_step"}},
+                .has_kernels = true}},
+          .conclude = &sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "top_kernels", .order = 130, .make = &top_kernels_study});

@@ -1,9 +1,16 @@
 // Measures the overhead that tracing adds to a step. Also compares the time of the forward pass by its range with the
 // time by the timer's events.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/render/number_format.hpp"
@@ -30,24 +37,61 @@ std::optional<double> forward_ms(const Record& record) {
 
 double traced_percent(const StepTrace& trace, Seconds step) { return percent_of(trace.span, step); }
 
+/// Returns what tracing does to the forward pass of a case, or an empty text without both times.
+std::string sentence(const StudyMeasurements& all, const CaseId& id) {
+  const auto untraced = median_of(all.records_of(id), std::function{&forward_ms});
+  const auto traced = median_of(all.records_of(id), forward_column({}, &TracedRange::host).value);
+  const auto on_gpu = median_of(all.records_of(id), "device_ms");
+  if (!untraced || !traced || !on_gpu || *untraced <= 0) return "";
+  constexpr double kAgree = 0.05;  // of the untraced time
+  const double slower = *traced / *untraced - 1;
+  const std::string change = std::abs(slower) <= kAgree
+                                 ? fmt::format("{:+.1f} %", 100 * slower)
+                                 : fmt::format(
+                                       "{:+.0f} %, because the host records each launch, while the GPU's own time "
+                                       "is {} ms",
+                                       100 * slower, render::format_number(*on_gpu));
+  return fmt::format(
+      "Forward of {} with {} tokens in {}: {} ms by events without tracing, {} ms by the host's time in "
+      "its range while tracing ({}).",
+      id.at("size"), id.at("ctx"), id.at("precision"), render::format_number(*untraced), render::format_number(*traced),
+      change);
+}
+
+/// Returns a sentence for the smallest size in each precision.
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found;
+  std::set<std::string> told;
+  for (const CaseId& id : all.cases) {
+    if (!has_all(id, {{"ctx", "512"}, {"pass", "forward"}}) || told.contains(id.at("precision"))) continue;
+    std::string text = sentence(all, id);
+    if (text.empty()) continue;
+    told.insert(id.at("precision"));
+    found.push_back(std::move(text));
+  }
+  return found;
+}
+
 Study profiler_overhead_study() {
-  return {.name = "profiler_overhead",
-          .title = "A traced step beside one that is not, and ranges beside events",
-          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
-          .protocol = {.needs_trace = true},
-          .tables = {
-              {.caption = "Untraced: the median step. The forward pass by the timer's events, untraced, and by the "
-                          "range FORWARD, traced: the host's time inside, and from the first of its operations on "
-                          "the GPU to the last one's end",
-               .spread = {},
-               .columns = {number_column("untraced ms", "median_ms"),
-                           trace_column(
-                               "traced ms", [](const StepTrace& trace, Seconds) { return to_milliseconds(trace.span); },
-                               &render::format_number),
-                           trace_column("traced % of untraced", &traced_percent, &one_digit),
-                           {.header = "forward: events ms", .value = &forward_ms, .format = &render::format_number},
-                           forward_column("range, host ms", &TracedRange::host),
-                           forward_column("range, GPU ms", &TracedRange::gpu_span)}}}};
+  return {
+      .name = "profiler_overhead",
+      .title = "A traced step beside one that is not, and ranges beside events",
+      .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+      .protocol = {.needs_trace = true},
+      .tables = {{.caption = "Untraced: the median step. The forward pass by the timer's events, untraced, and by the "
+                             "range FORWARD, traced: the host's time inside, and from the first of its operations on "
+                             "the GPU to the last one's end",
+                  .spread = {},
+                  .columns = {number_column("untraced ms", "median_ms"),
+                              trace_column(
+                                  "traced ms",
+                                  [](const StepTrace& trace, Seconds) { return to_milliseconds(trace.span); },
+                                  &render::format_number),
+                              trace_column("traced % of untraced", &traced_percent, &one_digit),
+                              {.header = "forward: events ms", .value = &forward_ms, .format = &render::format_number},
+                              forward_column("range, host ms", &TracedRange::host),
+                              forward_column("range, GPU ms", &TracedRange::gpu_span)}}},
+      .conclude = &sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "profiler_overhead", .order = 110, .make = &profiler_overhead_study});

@@ -81,29 +81,48 @@ constexpr const char* kOneSize = "Model.size=medium";
 constexpr const char* kSmallest = "Model.size=small";
 constexpr const char* kFloat32 = "Model.precision=fp32";
 constexpr const char* kTwoPrecisions = "Model.precision=fp32,bf16";
+constexpr const char* kLarge = "Model.size=large";
+constexpr const char* kShortContext = "Model.ctx=128";
 constexpr const char* kTenSteps = "Warmup.steps=10";
 constexpr const char* kWarmUps = "Warmup.warmup=0,1,2,5";
+constexpr const char* kWarmedSizes = "Warmup.size=small,medium";
 constexpr const char* kWarmedPasses = "Warmup.pass=forward,forward_backward";
 
 Chapter profile_chapter() {
-  return {
-      .title = "Profile",
-      .studies = {part_of("profiler_overhead"), part_of("top_kernels", {kFloat32}),
-                  part_of("ranked_kernels", {kOneContext, kTwoSizes}), part_of("products", {kOneContext, kTwoSizes}),
-                  part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
-                  part_of("kernel_classes", {kOneContext, kTwoSizes}), part_of("gemm_share"),
-                  part_of("class_changes", {kOneContext}), part_of("ranges", {kOneContext, kTwoSizes}),
-                  part_of("range_kernels", {kOneContext, kSmallest, kFloat32}), part_of("launches", {kOneContext}),
-                  part_of("gaps", {kOneContext, kSmallest}), part_of("api_calls", {kOneContext, kSmallest}),
-                  part_of("timelines"), part_of("softmax_vs_matmul"), part_of("answers", {kOneContext, kFloat32})}};
+  return {.title = "Profile",
+          .studies = {part_of("profiler_overhead"),
+                      part_of("top_kernels", {kFloat32}),
+                      part_of("ranked_kernels", {kOneContext, kTwoSizes}),
+                      part_of("ranked_kernels", {kShortContext, kLarge, kFloat32}),
+                      part_of("products", {kOneContext, kTwoSizes}),
+                      part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
+                      part_of("kernel_classes", {kOneContext, kTwoSizes}),
+                      part_of("gemm_share"),
+                      part_of("class_changes", {kOneContext}),
+                      part_of("ranges", {kOneContext, kTwoSizes}),
+                      part_of("range_kernels", {kOneContext, kSmallest, kFloat32}),
+                      part_of("launches", {kOneContext}),
+                      part_of("launches", {kShortContext, kLarge, kFloat32}),
+                      part_of("gaps", {kOneContext, kSmallest}),
+                      part_of("gaps", {kShortContext, kLarge, kFloat32}),
+                      part_of("api_calls", {kOneContext, kTwoSizes}),
+                      part_of("api_calls", {kShortContext, kLarge, kFloat32}),
+                      part_of("timelines"),
+                      part_of("softmax_vs_matmul"),
+                      part_of("fusion", {kTwoSizes}),
+                      part_of("answers", {kOneContext, kFloat32})}};
 }
 
 /// Returns the chapters of 2025: five sizes from small to 2.7B, 128 to 1,024 tokens.
 std::vector<Chapter> chapters_of_2025() {
   return {{.title = "Model sizes", .studies = {part_of("sizes")}},
           {.title = "Time and throughput of a step",
-           .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}), part_of("phases")}},
-          {.title = "Warm-up", .studies = {part_of("warmup", {kTenSteps, kWarmUps, kWarmedPasses})}},
+           .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}),
+                       part_of("end_to_end", {kOneContext, kOneSize, "Model.precision=fp16"}),
+                       part_of("end_to_end", {kShortContext, "Model.size=small,medium,large",
+                                              "Model.pass=forward,forward_backward", "Model.precision=fp16"}),
+                       part_of("end_to_end", {"Model.ctx=64", kOneSize, kFloat32}), part_of("phases")}},
+          {.title = "Warm-up", .studies = {part_of("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
           profile_chapter(),
           {.title = "Mixed precision",
            .studies = {part_of("accumulation", {"Accumulation.op=sum"}), part_of("autocast"),
@@ -144,7 +163,7 @@ Chapter profile_of_2026() {
               varied("range_kernels", {kOneContext, kSmallest, kFloat32}), varied("launches", {kOneContext, kTwoSizes}),
               varied("gaps", {kOneContext, kSmallest}), varied("api_calls", {kOneContext, kSmallest}),
               varied("timelines", {}), varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}),
-              varied("answers", {kOneContext, kFloat32, kTwoSizes})}};
+              varied("fusion", {kTwoSizes}), varied("answers", {kOneContext, kFloat32, kTwoSizes})}};
 }
 
 /// Returns the chapters of 2026, without checkpointing and sharding.
@@ -155,8 +174,7 @@ std::vector<Chapter> chapters_of_2026() {
   return {{.title = "Model sizes", .studies = {of_all_sizes("sizes", {})}},
           {.title = "Time and throughput of a step",
            .studies = {of_all_sizes("end_to_end", {kContexts, kTwoPrecisions}), varied("phases", {kSizesOf2026})}},
-          {.title = "Warm-up",
-           .studies = {varied("warmup", {"Warmup.size=small,medium,large,2.7B", kTenSteps, kWarmUps, kWarmedPasses})}},
+          {.title = "Warm-up", .studies = {varied("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
           profile_of_2026(),
           {.title = "Mixed precision",
            .studies = {kept_of_2026("accumulation", {"Accumulation.op=sum"}), varied("autocast", {}),
@@ -172,16 +190,27 @@ std::vector<Chapter> chapters_of_2026() {
           {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
 }
 
+std::vector<std::string> not_shown() {
+  return {
+      "Not shown, because no record has it: the sizes of a profiler's files; copies to the GPU before the first step; "
+      "the "
+      "first step, in which AdamW makes its state.",
+      "Not part of this run: compiled implementations, which need packages (tools/compile_model.py, "
+      "tools/compile_attention.py) and have the studies step, attention_grid and tf32."};
+}
+
 }  // namespace
 
 std::span<const BuiltInWriteup> built_in_writeups() {
   static constexpr std::array kAll{
       BuiltInWriteup{.name = kOf2025,
                      .title = "A transformer's time, memory and kernels, with the answers to the course",
-                     .chapters = &chapters_of_2025},
+                     .chapters = &chapters_of_2025,
+                     .not_shown = &not_shown},
       BuiltInWriteup{.name = kOf2026,
                      .title = "A transformer's time, memory and kernels, with the answers to the course of 2026",
-                     .chapters = &chapters_of_2026}};
+                     .chapters = &chapters_of_2026,
+                     .not_shown = &not_shown}};
   return kAll;
 }
 

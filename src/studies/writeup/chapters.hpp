@@ -15,6 +15,8 @@ struct BuiltInWriteup {
   std::string_view title;
   /// Returns the chapters. Every study has one protocol per family of cases.
   std::vector<Chapter> (*chapters)();
+  /// Returns sentences about what the write-ups show and this one cannot.
+  std::vector<std::string> (*not_shown)();
 };
 
 /// Returns the write-ups of the course's editions: `writeup` of 2025, and `writeup_2026`.

@@ -10,6 +10,7 @@
 #include "studies/engine/study_contents.hpp"
 #include "studies/engine/study_shape.hpp"
 #include "studies/writeup/chapters.hpp"
+#include "studies/writeup/protocol.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
@@ -169,6 +170,7 @@ Writeup find_writeup(std::string_view names, std::string_view flag) {
   writeup.name = join(unique, ",");
   const BuiltInWriteup* const built_in = built_in_named(writeup.name);
   writeup.sums_up_missing = built_in != nullptr;
+  if (built_in != nullptr) writeup.not_shown = built_in->not_shown();
   const Chapter& first = writeup.chapters.front();
   writeup.title = built_in != nullptr ? std::string{built_in->title} : first.title;
   if (unique.size() > 1) writeup.title = fmt::format("{} studies", unique.size());
@@ -187,6 +189,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
                      .sections = {},
                      .notes = {},
                      .commands = {}};
+  if (writeup.sums_up_missing) append_new(report.sources, protocol_lines(studies, results));
   Cases cases;
   for (const Chapter& chapter : writeup.chapters) {
     std::string heading = chapter.title;
@@ -198,6 +201,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
     }
   }
   if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);
+  append_new(report.notes, Texts{writeup.not_shown.begin(), writeup.not_shown.end()});
   if (writeup.sums_up_missing) {
     sum_up(report, missing_cells(cases.all, cases.missing).texts,
            fmt::format("transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
