@@ -37,6 +37,20 @@ namespace {
 
 constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
 
+/// Returns the bytes that are live before the backward pass of a case on the course's grid: those that the forward pass
+/// left, and q, k and v, which have batch x seq_len x d_model elements each.
+std::optional<double> live_before_backward(const Record& record) {
+  const auto held = counter_of(record, "held_bytes");
+  if (!held) return std::nullopt;
+  const std::string& precision = record.id.at("precision");
+  const double element = precision == "fp32" || precision == "tf32" ? 4 : 2;  // bytes
+  double elements = 3;
+  for (const char* const extent : {"batch", "seq_len", "d_model"}) {
+    elements *= static_cast<double>(record.id.int_at(extent));
+  }
+  return (*held + elements * element) * kMebibytes;
+}
+
 /// Returns how the time and the held memory of an implementation grow with the length, at d_model 64.
 std::string growth_sentence(const StudyMeasurements& all, const std::string& impl) {
   const auto median = [&](const char* counter) {
@@ -94,11 +108,16 @@ Study attention_grid_study() {
       .title = "Attention's forward, backward and memory by width and length",
       .grids = {course_attention_grid({"fp32"}, {"naive", "compiled", "flash"})},
       .tables = {{
-          .caption = "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
-                     "and backward; and what is held between these two: the output, but not q, k and v",
+          .caption =
+              "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
+              "and backward; and what is held between these two: the output and what backward needs, without and "
+              "with q, k and v",
           .spread = {"pass"},
           .columns = {attention_forward_column(), attention_backward_column(),
-                      of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes))},
+                      of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes)),
+                      of_pass("forward_backward", {.header = "with q, k, v MiB",
+                                                   .value = &live_before_backward,
+                                                   .format = &render::format_number})},
       }},
       .if_known = {{"Attention", {"impl", {"compiled"}}}},
       .conclude = &sentences,

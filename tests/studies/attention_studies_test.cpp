@@ -70,11 +70,13 @@ TEST(AttentionStudies, ABackwardWithoutMemoryKeepsItsForwardAndWhatIsHeld) {
                                        forward(kCourse, "fp32", "flash", 2), both(kCourse, "fp32", "flash", 9, 6)},
                                       "d_model:64/seq_len:(16384|8192)/");
   EXPECT_THAT(table.caption, HasSubstr("Attention batch:8 heads:1 d_model:64 causal:0 precision:fp32. "));
-  EXPECT_THAT(headers(table), ElementsAre("seq_len", "impl", "forward ms", "backward ms", "held before backward MiB"));
+  EXPECT_THAT(headers(table), ElementsAre("seq_len", "impl", "forward ms", "backward ms", "held before backward MiB",
+                                          "with q, k, v MiB"));
   ASSERT_EQ(table.rows.size(), 4U);
-  EXPECT_THAT(texts(table.rows[0]), ElementsAre("8192", "naive", "missing", "missing", ""));
-  EXPECT_THAT(texts(table.rows[2]), ElementsAre("16384", "naive", "12.00", "OOM", "8192"));
-  EXPECT_THAT(texts(table.rows[3]), ElementsAre("16384", "flash", "2.000", "6.000", "3.000"));
+  EXPECT_THAT(texts(table.rows[0]), ElementsAre("8192", "naive", "missing", "missing", "", ""));
+  // q, k and v have 8 x 16,384 x 64 elements of 4 bytes each: 32 MiB.
+  EXPECT_THAT(texts(table.rows[2]), ElementsAre("16384", "naive", "12.00", "OOM", "8192", "8288"));
+  EXPECT_THAT(texts(table.rows[3]), ElementsAre("16384", "flash", "2.000", "6.000", "3.000", "99.00"));
 }
 
 TEST(AttentionStudies, CompiledIsInTheTableWhereAFileHoldsIt) {
@@ -84,7 +86,7 @@ TEST(AttentionStudies, CompiledIsInTheTableWhereAFileHoldsIt) {
   const StudySection with = table_of(
       "attention_grid", {forward(kCourse, "fp32", "naive", 12), forward(kCourse, "fp32", "compiled", 8)}, filter);
   ASSERT_THAT(with.rows, ::testing::SizeIs(3));
-  EXPECT_THAT(texts(with.rows[1]), ElementsAre("compiled", "8.000", "missing", ""));
+  EXPECT_THAT(texts(with.rows[1]), ElementsAre("compiled", "8.000", "missing", "", ""));
 }
 
 TEST(AttentionStudies, Tf32IsAChangeInPercentOfEachPassesTime) {

@@ -68,8 +68,8 @@ def kernels(operations):
 def ranked_row(case, row, _):
     found = sorted(kernels(case.phase(row["phase"])), key=lambda operation: -operation["total_s"])
     kernel = found[int(row["rank"]) - 1]
-    return {"calls": kernel["calls"], "total ms": 1e3 * kernel["total_s"],
-            "% of phase": 100 * 1e3 * kernel["total_s"] / total_ms(case.phase(row["phase"])),
+    return {"calls": kernel["calls"], "calls a layer": kernel["calls"] / LAYERS[case.record["parameters"]["size"]],
+            "total ms": 1e3 * kernel["total_s"], "% of phase": 100 * 1e3 * kernel["total_s"] / total_ms(case.phase(row["phase"])),
             "% of step": 100 * 1e3 * kernel["total_s"] / sum(total_ms(phase) for phase in case.phases.values()),
             "mean us": 1e6 * kernel["total_s"] / kernel["calls"], "kernel": kernel["name"]}
 

@@ -190,12 +190,12 @@ TEST(WriteupReport, GivesAFilterToTheStudiesThatHaveItsCases) {
 
 TEST(RankedKernels, RankEachPhaseBothPhasesAndTheStep) {
   const std::vector<std::string> found = rows(report_of("ranked_kernels", {trained()}).sections[0]);
-  EXPECT_THAT(found,
-              Contains("train_step|backward|1|softmax_backward|12|4.000|50.0|25.0|333.3|2.000|softmax_bw<float>"));
+  EXPECT_THAT(
+      found, Contains("train_step|backward|1|softmax_backward|12|1.000|4.000|50.0|25.0|333.3|2.000|softmax_bw<float>"));
   // Products have 6.5 of forward's and backward's 13 ms, and of the step's 16 ms.
-  EXPECT_THAT(found, Contains("train_step|forward and backward|1|gemm|30|6.500|50.0|40.6|216.7||nvjet_a<bf16>"));
-  EXPECT_THAT(found, Contains("train_step|step|1|gemm|30|6.500|40.6|40.6|216.7||nvjet_a<bf16>"));
-  EXPECT_THAT(found, Contains("train_step|step|3|optimizer|3|3.000|18.8|18.8|1000|2.000|adam"));
+  EXPECT_THAT(found, Contains("train_step|forward and backward|1|gemm|30|2.500|6.500|50.0|40.6|216.7||nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|1|gemm|30|2.500|6.500|40.6|40.6|216.7||nvjet_a<bf16>"));
+  EXPECT_THAT(found, Contains("train_step|step|3|optimizer|3|0.2500|3.000|18.8|18.8|1000|2.000|adam"));
   EXPECT_THAT(found, Not(Contains(HasSubstr("Memcpy"))));
 }
 

@@ -24,24 +24,29 @@ std::vector<TracedPhase> rankings_of(std::span<const Record* const> records) {
   return rankings;
 }
 
-StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel& kernel, Seconds step) {
+/// @param layers  0 if unknown
+StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel& kernel, Seconds step, double layers) {
   constexpr double kMicro = 1e6;
   const auto deviation = kernel.standard_deviation;
   return {.names = {ranking.name, fmt::format("{}", rank), kernel.kernel_class},
-          .values = {kernel.calls, to_milliseconds(kernel.total), percent_of(kernel.total, ranking.total),
+          .values = {kernel.calls, layers > 0 ? std::optional{kernel.calls / layers} : std::nullopt,
+                     to_milliseconds(kernel.total), percent_of(kernel.total, ranking.total),
                      percent_of(kernel.total, step), kernel.total.value / kernel.calls * kMicro,
                      deviation ? std::optional{deviation->value * kMicro} : std::nullopt},
           .detail = kernel.name};
 }
 
-std::vector<StudyRow> longest(std::span<const Record* const> records) {
+std::vector<StudyRow> longest(const StudyCase& of) {
+  const std::span<const Record* const> records = of.records;
+  const std::optional<ModelSize> size = size_of(records.front()->id, of.all.sizes);
+  const double layers = size ? static_cast<double>(size->num_layers) : 0;
   Seconds step{};
   for (const TracedPhase& phase : traced_phases(records)) step = step + phase.total;
   std::vector<StudyRow> rows;
   for (const TracedPhase& ranking : rankings_of(records)) {
     std::size_t rank = 0;
     for (const TracedKernel& operation : ranking.operations) {
-      if (is_kernel(operation)) rows.push_back(row_of(ranking, ++rank, operation, step));
+      if (is_kernel(operation)) rows.push_back(row_of(ranking, ++rank, operation, step, layers));
     }
   }
   return rows;
@@ -58,6 +63,7 @@ Study ranked_kernels_study() {
                                  "together, and of the step",
                       .names = {"phase", "rank", "class"},
                       .quantities = {{"calls", &count_text},
+                                     {"calls a layer", &render::format_number},
                                      {"total ms", &render::format_number},
                                      {"% of phase", &one_digit},
                                      {"% of step", &one_digit},
