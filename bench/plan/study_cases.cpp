@@ -101,7 +101,7 @@ studies::StudyProtocol protocol_of(const StudyProtocols& protocols, const CaseId
 studies::StudyProtocol common_protocol(const StudyProtocols& protocols) {
   if (protocols.empty()) return {};
   const auto counts_of = [](studies::StudyProtocol protocol) {
-    protocol.needs_timelines = false;
+    protocol.needs_trace = protocol.without_trace = protocol.needs_timelines = false;
     return protocol;
   };
   const studies::StudyProtocol first = counts_of(protocols.begin()->second);

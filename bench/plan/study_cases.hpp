@@ -30,7 +30,7 @@ struct StudyCases {
 /// Returns the protocol of the case, or one without counts if no study has the case.
 [[nodiscard]] studies::StudyProtocol protocol_of(const StudyProtocols& protocols, const CaseId& id);
 
-/// Returns the protocol that all cases share apart from timelines, or one without counts if they do not share one.
+/// Returns the protocol that all cases share apart from traces, or one without counts if they do not share one.
 [[nodiscard]] studies::StudyProtocol common_protocol(const StudyProtocols& protocols);
 
 }  // namespace tbench::bench

@@ -232,8 +232,10 @@ void take_from_baseline(CaseVerdict& c, const compare::CaseComparison& compariso
       return;
     case Outcome::kUndecided:
       c.result.outcome = Outcome::kNew;
-      c.result.note = fmt::format("too few data to compare: {} earlier runs, and fewer than {} processes",
-                                  c.result.runs, compare::kMinReplicates);
+      c.result.note = fmt::format(
+          "{} earlier runs are too few to judge by their spread, and the processes of two runs do "
+          "not decide",
+          c.result.runs);
       return;
     default:
       return;

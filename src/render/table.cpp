@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <regex>
 #include <stdexcept>
+#include <string>
 
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
@@ -28,6 +30,16 @@ Widths natural_widths(const std::vector<Column>& columns, const std::vector<Text
     for (std::size_t i = 0; i < count; ++i) widths[i] = std::max(widths[i], display_width(row[i]));
   }
   return widths;
+}
+
+/// Returns a number without its separators of thousands, and any other text as it is.
+std::string plain_number(const std::string& text) {
+  if (text.find(',') == std::string::npos) return text;
+  static const std::regex kSeparated{R"([+-]?\d{1,3}(,\d{3})+(\.\d+)?)"};
+  if (!std::regex_match(text, kSeparated)) return text;
+  std::string plain = text;
+  std::erase(plain, ',');
+  return plain;
 }
 
 std::size_t line_width(const Widths& widths) {
@@ -194,7 +206,7 @@ std::string Table::csv() const {
   std::string text = csv_row(headers_of(columns_));
   for (const auto& row : rows_) {
     Texts cells;
-    for (const Cell& cell : row) cells.push_back(cell.footnote == 0 ? without_controls(cell.text) : "");
+    for (const Cell& cell : row) cells.push_back(cell.footnote == 0 ? plain_number(without_controls(cell.text)) : "");
     text += csv_row(cells);
   }
   return text;

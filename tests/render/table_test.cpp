@@ -68,6 +68,14 @@ TEST(Table, CsvQuotesAndLeavesFootnotesOut) {
   EXPECT_EQ(with_footnote().csv(), "case,r²\n\"a_b & <c>, \"\"d\"\"\",0.99\ne,\n");
 }
 
+TEST(Table, HasPlainNumbersInCsv) {
+  Table table{{{"n", Align::kRight}, {"text"}}};
+  table.add_row_of({{.text = "1,234,567.8", .value = 1234567.8}, {.text = "1,2"}});
+  table.add_row_of({{.text = "-36,493", .value = -36493}, {.text = "a, b"}});
+  EXPECT_EQ(table.csv(), "n,text\n1234567.8,\"1,2\"\n-36493,\"a, b\"\n");
+  EXPECT_NE(table.text().find("1,234,567.8"), std::string::npos);
+}
+
 TEST(Table, LatexIsALongtable) {
   EXPECT_EQ(with_footnote().latex("50 %"),
             "\\begin{longtable}{lr}\n\\caption{50 \\%} \\\\\n\\hline\n"

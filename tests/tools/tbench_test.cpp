@@ -375,7 +375,8 @@ TEST(TbenchStudy, WrongCommandLines) {
   expect_usage_error(with({"--csv", "--latex"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--csv", "--json"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--markdown", "-o", "x.html"}), HasSubstr("exclude each other"));
-  expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
+  expect_usage_error(with({"--pivot=heads"}), HasSubstr("no such parameter of the study"));
+  expect_usage_error(with({"--top=3"}), HasSubstr("no table is a ranking"));
   expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
   expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
   expect_usage_error(with({"-o", kGolden}), HasSubstr("is one of the inputs"));

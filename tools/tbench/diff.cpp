@@ -204,7 +204,8 @@ void add_diff(CLI::App& app, int& exit_status) {
   declare_comparison_options(*command, *arguments);
   declare_output_options(*command, *arguments);
   command->footer(
-      "Exit: 0 nothing regressed; 1 something did; 2 usage or unreadable input; 3 not comparable; 4 see --strict.");
+      "Exit: 0 nothing regressed; 1 something did, for a time by at least three processes per side "
+      "(transformer_bench --tb_processes=3); 2 usage or unreadable input; 3 not comparable; 4 see --strict.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

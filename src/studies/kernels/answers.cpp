@@ -11,7 +11,7 @@
 #include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
-#include "tbench/profile/kernel_name.hpp"
+#include "tbench/profile/short_kernel_name.hpp"
 
 namespace tbench::studies::answers {
 namespace {
@@ -63,14 +63,14 @@ class Answers {
     if (forward == nullptr) return std::nullopt;
     const TracedKernel& top = forward->operations.front();
     std::string text =
-        fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls a step", profile::kernel_name(top.name),
+        fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls a step", profile::short_kernel_name(top.name),
                     percent_of(top.total, forward->total), count_text(top.calls));
     if (const std::optional<TracedPhase> both = forward_and_backward(phases_)) {
       const TracedKernel& other = both->operations.front();
       text += other.name == top.name
                   ? "; forward and backward together have the same"
                   : fmt::format("; forward and backward together have another: {} with {:.1f} %",
-                                profile::kernel_name(other.name), percent_of(other.total, both->total));
+                                profile::short_kernel_name(other.name), percent_of(other.total, both->total));
       const auto own = std::ranges::find(both->operations, top.name, &TracedKernel::name);
       text += fmt::format("; of both it has {:.1f} %", percent_of(own->total, both->total));
     }
