@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "help/numbers.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/studies/writeup.hpp"
 
