@@ -42,7 +42,7 @@ ResultFile without_fields_of_version_7(ResultFile file) {
   for (Record& record : file.records) {
     if (record.trace) {
       record.trace->sm_clock_counted.reset();  // this field came with version 9
-      record.trace->range_kernels.clear();  // these fields came with version 10
+      record.trace->range_kernels.clear();     // these fields came with version 10
       record.trace->phases.clear();
       record.trace->timeline.reset();
       record.trace->ranges.clear();

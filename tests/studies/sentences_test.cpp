@@ -247,10 +247,12 @@ TEST(Sentences, CompareSoftmaxWithProducts) {
   products.work = Work{.flop = 50'000'000'000};
   Record copy = support::timed_record(CaseId::parse("Ceiling/what:copy/regime:burst"), Seconds{1 * kMs});
   copy.work = Work{.bytes = 3'020'000'000};
-  EXPECT_THAT(notes_of("softmax_vs_matmul", {record, products}),
-              Contains(testing::EndsWith("That is 77 % of the 50.00 TFLOP/s of a large product in fp32.")));
+  EXPECT_THAT(
+      notes_of("softmax_vs_matmul", {record, products}),
+      Contains(testing::EndsWith(
+          "Of this GPU's ceilings, the products' rate is 77 % of the 50.00 TFLOP/s of a large product in fp32.")));
   EXPECT_THAT(notes_of("softmax_vs_matmul", {record, products, copy}),
-              Contains(testing::EndsWith("in fp32, and 20 % of the 3.020 TB/s of a copy.")));
+              Contains(testing::EndsWith("in fp32, and softmax's is 20 % of the 3.020 TB/s of a copy.")));
   record.trace->attention.clear();
   EXPECT_THAT(notes_of("softmax_vs_matmul", {record}), Not(Contains(HasSubstr("Softmax of"))));
 }

@@ -77,22 +77,23 @@ const CaseId& products_case() {
   return kId;
 }
 
-/// Returns the shares that the two rates have of the GPU's ceilings, as ` That is ...`; empty without any ceiling.
+/// Returns the shares that the two rates have of the GPU's ceilings, as ` Of this GPU's ceilings, ...`; empty without
+/// any ceiling.
 /// @param bytes  per second
 /// @param flop   per second
 std::string shares_of_ceilings(const StudyMeasurements& all, double bytes, double flop) {
   std::vector<std::string> shares;
   const auto products = median_of(all.records_of(products_case()), "flop_per_second");
   if (products && *products > 0) {
-    shares.push_back(fmt::format("{:.0f} % of the {} TFLOP/s of a large product in fp32", 100 * flop / *products,
-                                 render::format_number(*products / kTera)));
+    shares.push_back(fmt::format("the products' rate is {:.0f} % of the {} TFLOP/s of a large product in fp32",
+                                 100 * flop / *products, render::format_number(*products / kTera)));
   }
   const auto copy = median_of(all.records_of(copy_case()), "bytes_per_second");
   if (copy && *copy > 0) {
-    shares.push_back(
-        fmt::format("{:.0f} % of the {} TB/s of a copy", 100 * bytes / *copy, render::format_number(*copy / kTera)));
+    shares.push_back(fmt::format("softmax's is {:.0f} % of the {} TB/s of a copy", 100 * bytes / *copy,
+                                 render::format_number(*copy / kTera)));
   }
-  return shares.empty() ? "" : fmt::format(" That is {}.", join(shares, ", and "));
+  return shares.empty() ? "" : fmt::format(" Of this GPU's ceilings, {}.", join(shares, ", and "));
 }
 
 /// Returns a sentence about the first forward pass in float32 that was traced. Its scores have four bytes each, and
