@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
@@ -18,12 +17,7 @@ namespace {
 /// Returns the GPU's time in milliseconds for Q K^T with its scale, mask and casts, summed over all layers of the
 /// forward pass.
 double scores_ms(const StepTrace& trace, Seconds /*step*/) {
-  Seconds sum{};
-  for (const TracedRange& range : trace.ranges) {
-    const bool is_forward = range.path.starts_with("FORWARD/") && range.path.ends_with("/attention.scores");
-    if (is_forward) sum = sum + range.gpu_sum;
-  }
-  return to_milliseconds(sum);
+  return to_milliseconds(forward_time_of(trace, {"attention.scores"}));
 }
 
 double casts_percent(const StepTrace& trace, Seconds /*step*/) {
@@ -40,18 +34,12 @@ StudyTable traced_table(std::string caption, StudyColumn column) {
   return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
 }
 
-/// Returns the GPU's own time of a case in fp32 over that in bf16, or nullopt without both.
-std::optional<double> gain(const StudyMeasurements& all, const CaseId& bf16) {
-  const auto time = median_of(all.records_of(bf16), "device_ms");
-  const auto base = median_of(all.records_of(with_value(bf16, "precision", "fp32")), "device_ms");
-  return time && base && *time > 0 ? std::optional{*base / *time} : std::nullopt;
-}
-
 std::vector<std::string> sentences(const StudyMeasurements& all) {
   std::vector<std::string> found;
   for (const std::string pass : {"forward", "forward_backward"}) {
-    const NamedRange gains = range_over_sizes(all, {{"pass", pass}, {"ctx", "512"}, {"precision", "bf16"}},
-                                              [&](const CaseId& id) { return gain(all, id); });
+    const NamedRange gains =
+        range_over_sizes(all, {{"pass", pass}, {"ctx", "512"}, {"precision", "bf16"}},
+                         [&](const CaseId& id) { return gain_over(all, id, "precision", "fp32"); });
     if (gains.count == 0) continue;
     found.push_back(fmt::format("bf16 against fp32 by the GPU's own time, {} with 512 tokens: a factor of {}.", pass,
                                 gains.text()));

@@ -27,7 +27,6 @@ struct Writeup {
   /// Whether cells without a measurement stay empty, and one line below all tables names their cases. Otherwise each of
   /// these cells has a footnote with its command.
   bool sums_up_missing{};
-  std::vector<std::string> not_shown{};  // sentences below all tables: what the write-ups have and no record can
 
   /// Returns the studies of all chapters, in their order.
   [[nodiscard]] std::vector<std::reference_wrapper<const Study>> studies() const&;

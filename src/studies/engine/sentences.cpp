@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "studies/engine/case_parameters.hpp"
+#include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -27,6 +28,13 @@ bool has_all(const CaseId& id, const std::vector<CaseId::Parameter>& parameters)
   return std::ranges::all_of(parameters, [&](const CaseId::Parameter& parameter) {
     return value_or_empty(id, parameter.first) == parameter.second;
   });
+}
+
+std::optional<double> gain_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
+                                const std::string& base) {
+  const auto time = median_of(all.records_of(id), "device_ms");
+  const auto base_time = median_of(all.records_of(with_value(id, key, base)), "device_ms");
+  return time && base_time && *time > 0 && *base_time > 0 ? std::optional{*base_time / *time} : std::nullopt;
 }
 
 NamedRange range_over_sizes(const StudyMeasurements& all, const std::vector<CaseId::Parameter>& parameters,

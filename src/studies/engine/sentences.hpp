@@ -43,6 +43,12 @@ struct Growth {
                                                 const std::vector<CaseId::Parameter>& parameters,
                                                 const std::function<std::optional<double>(const CaseId&)>& figure);
 
+/// Returns how many times as fast the case is as with another value of one parameter, by the GPU's own time; nullopt
+/// without both times.
+/// @param base  the other value of `key`
+[[nodiscard]] std::optional<double> gain_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
+                                              const std::string& base);
+
 /// Returns whether the case has all the parameters.
 [[nodiscard]] bool has_all(const CaseId& id, const std::vector<CaseId::Parameter>& parameters);
 

@@ -214,8 +214,7 @@ void find_records(StudyCells& cells, const Study& study, std::span<const results
   std::set<std::string> untraced;
   std::set<std::string> need_no_trace;  // the cases beside the study, of which it takes numbers alone
   for (const CaseId& id : study.beside) {
-    if (!cells.measured.contains(id.name())) need_no_trace.insert(id.name());
-    cells.measured[id.name()];
+    if (cells.measured.try_emplace(id.name()).second) need_no_trace.insert(id.name());
   }
   for (const results::NamedResults& result : results) {
     for (const Record& record : result.file.records) {

@@ -18,11 +18,6 @@ namespace {
 
 constexpr double kNotable = 5;  // percent of a phase's time; classes below it are not listed
 
-const TracedPhase* phase_named(std::span<const TracedPhase> phases, std::string_view name) {
-  const auto found = std::ranges::find(phases, name, &TracedPhase::name);
-  return found == phases.end() || found->operations.empty() ? nullptr : &*found;
-}
-
 double gemm_percent(std::span<const TracedKernel> operations) {
   return percent_of(sum_of(operations, &is_gemm).total, sum_of(operations, &is_kernel).total);
 }

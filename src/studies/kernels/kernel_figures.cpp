@@ -98,6 +98,21 @@ const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_
   return found == ranges.end() ? nullptr : &*found;
 }
 
+const TracedPhase* phase_named(std::span<const TracedPhase> phases, std::string_view name) {
+  const auto found = std::ranges::find(phases, name, &TracedPhase::name);
+  return found == phases.end() || found->operations.empty() ? nullptr : &*found;
+}
+
+Seconds forward_time_of(const StepTrace& trace, std::initializer_list<std::string_view> names) {
+  Seconds sum{};
+  for (const TracedRange& range : trace.ranges) {
+    const std::string_view path = range.path;
+    const auto is_last = [&](std::string_view name) { return path.substr(path.rfind('/') + 1) == name; };
+    if (path.starts_with("FORWARD/") && std::ranges::any_of(names, is_last)) sum = sum + range.gpu_sum;
+  }
+  return sum;
+}
+
 StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
                          std::function<std::string(double)> format) {
   return {.header = std::move(header),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +55,12 @@ struct OperationSum {
 [[nodiscard]] std::optional<Seconds> forward_time(const Record& record);
 /// Returns the outermost range of a phase, such as FORWARD for `forward`, or null if there is none.
 [[nodiscard]] const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase);
+
+/// Returns the phase with this name, or null if there is none or it has no operations.
+[[nodiscard]] const TracedPhase* phase_named(std::span<const TracedPhase> phases, std::string_view name);
+
+/// Returns the GPU's time for the ranges with one of these names within the forward pass, summed over its layers.
+[[nodiscard]] Seconds forward_time_of(const StepTrace& trace, std::initializer_list<std::string_view> names);
 
 /// Returns a column whose values `value` computes from a record's trace and median step time. The cell is empty if the
 /// record has no trace or no timing.

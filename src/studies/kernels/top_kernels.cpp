@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "studies/engine/sentences.hpp"
@@ -76,32 +78,33 @@ struct ProductsOfPhase {
   NamedRange percent{};  // of all operations of the phase, over sizes
 };
 
-ProductsOfPhase products_of(const StudyMeasurements& all, const std::string& phase_name) {
+using TracedSteps = std::map<std::string, std::vector<TracedPhase>>;  // of training, by the case's name
+
+ProductsOfPhase products_of(const StudyMeasurements& all, const TracedSteps& steps, std::string_view name) {
   ProductsOfPhase found;
-  const auto phase_of = [&](const CaseId& id) -> std::optional<TracedPhase> {
-    const std::vector<TracedPhase> phases = traced_phases(all.records_of(id));
-    const auto phase = std::ranges::find(phases, phase_name, &TracedPhase::name);
-    return phase == phases.end() ? std::nullopt : std::optional{*phase};
-  };
-  for (const CaseId& id : all.cases) {
-    const std::optional<TracedPhase> phase = has_all(id, {{"pass", "train_step"}}) ? phase_of(id) : std::nullopt;
-    const TracedKernel* const top = phase ? longest(*phase, &is_kernel) : nullptr;
+  for (const auto& [id, phases] : steps) {
+    const TracedPhase* const phase = phase_named(phases, name);
+    const TracedKernel* const top = phase == nullptr ? nullptr : longest(*phase, &is_kernel);
     if (top == nullptr) continue;
     ++found.cases;
     if (is_gemm(*top)) ++found.longest;
   }
   found.percent = range_over_sizes(all, {{"pass", "train_step"}, {"ctx", "512"}, {"precision", "fp32"}},
                                    [&](const CaseId& id) -> std::optional<double> {
-                                     const std::optional<TracedPhase> phase = phase_of(id);
-                                     if (!phase) return std::nullopt;
+                                     const TracedPhase* const phase = phase_named(steps.at(id.name()), name);
+                                     if (phase == nullptr) return std::nullopt;
                                      return percent_of(sum_of(phase->operations, &is_gemm).total, phase->total);
                                    });
   return found;
 }
 
 std::vector<std::string> sentences(const StudyMeasurements& all) {
-  const ProductsOfPhase forward = products_of(all, "forward");
-  const ProductsOfPhase backward = products_of(all, "backward");
+  TracedSteps steps;
+  for (const CaseId& id : all.cases) {
+    if (has_all(id, {{"pass", "train_step"}})) steps.emplace(id.name(), traced_phases(all.records_of(id)));
+  }
+  const ProductsOfPhase forward = products_of(all, steps, "forward");
+  const ProductsOfPhase backward = products_of(all, steps, "backward");
   if (forward.cases < 2 || backward.cases < 2) return {};  // one case is a row
   std::vector<std::string> found{fmt::format(
       "The longest kernel is a matrix product in {} of {} traced forward passes of training, and in {} of {} "

@@ -30,14 +30,8 @@ std::optional<double> kernels_of(const Record& record) {
 /// of the forward pass; nullopt if the trace has none of its ranges.
 std::optional<double> attention_of(const Record& record) {
   if (!record.trace) return std::nullopt;
-  Seconds sum{};
-  for (const TracedRange& range : record.trace->ranges) {
-    if (!range.path.starts_with("FORWARD/")) continue;
-    for (const char* const part :
-         {"/attention.scores", "/attention.softmax", "/attention.context", "/attention.core"}) {
-      if (range.path.ends_with(part)) sum = sum + range.gpu_sum;
-    }
-  }
+  const Seconds sum =
+      forward_time_of(*record.trace, {"attention.scores", "attention.softmax", "attention.context", "attention.core"});
   return sum.value > 0 ? std::optional{to_milliseconds(sum)} : std::nullopt;
 }
 
@@ -53,11 +47,6 @@ std::optional<Pair> pair_of(const StudyMeasurements& all, const CaseId& fused, c
   const auto own = median_of(all.records_of(fused), figure);
   const auto base = median_of(all.records_of(with_value(fused, "impl", kSeparate)), figure);
   return own && base && *own > 0 && *base > 0 ? std::optional{Pair{.fused = *own, .separate = *base}} : std::nullopt;
-}
-
-std::optional<double> gain(const StudyMeasurements& all, const CaseId& fused) {
-  const std::optional<Pair> times = pair_of(all, fused, std::string{"device_ms"});
-  return times ? std::optional{times->separate / times->fused} : std::nullopt;
 }
 
 /// Returns what else changes in one size, as `; medium has 533 kernels instead of 1,618, 0.48 ms for forward's
@@ -82,7 +71,8 @@ std::string of_one_size(const StudyMeasurements& all, const CaseId& fused) {
 /// Returns the gain of an implementation in a pass, or an empty text if no size has both times.
 std::string sentence(const StudyMeasurements& all, const std::string& impl, const std::string& pass) {
   const std::vector<CaseId::Parameter> parameters{{"pass", pass}, {"precision", "bf16"}, {"impl", impl}};
-  const NamedRange gains = range_over_sizes(all, parameters, [&](const CaseId& id) { return gain(all, id); });
+  const NamedRange gains =
+      range_over_sizes(all, parameters, [&](const CaseId& id) { return gain_over(all, id, "impl", kSeparate); });
   if (gains.count == 0) return "";
   const auto shown = std::ranges::find_if(
       all.cases, [&](const CaseId& id) { return has_all(id, parameters) && id.at("size") == kShownSize; });

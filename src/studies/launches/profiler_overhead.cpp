@@ -20,13 +20,15 @@ namespace {
 
 using OfRange = Seconds TracedRange::*;
 
-/// Returns a column with a time of the range FORWARD in the traced steps, in milliseconds.
+/// Returns a time of the range FORWARD in the traced steps, in milliseconds.
+std::optional<double> range_ms(const Record& record, OfRange time) {
+  const TracedRange* const range = record.trace ? phase_range(record.trace->ranges, "forward") : nullptr;
+  return range == nullptr ? std::nullopt : std::optional{to_milliseconds(range->*time)};
+}
+
 StudyColumn forward_column(std::string header, OfRange time) {
   return {.header = std::move(header),
-          .value = [time](const Record& record) -> std::optional<double> {
-            const TracedRange* const range = record.trace ? phase_range(record.trace->ranges, "forward") : nullptr;
-            return range == nullptr ? std::nullopt : std::optional{to_milliseconds(range->*time)};
-          },
+          .value = [time](const Record& record) { return range_ms(record, time); },
           .format = &render::format_number};
 }
 
@@ -40,7 +42,8 @@ double traced_percent(const StepTrace& trace, Seconds step) { return percent_of(
 /// Returns what tracing does to the forward pass of a case, or an empty text without both times.
 std::string sentence(const StudyMeasurements& all, const CaseId& id) {
   const auto untraced = median_of(all.records_of(id), std::function{&forward_ms});
-  const auto traced = median_of(all.records_of(id), forward_column({}, &TracedRange::host).value);
+  const auto traced =
+      median_of(all.records_of(id), [](const Record& record) { return range_ms(record, &TracedRange::host); });
   const auto on_gpu = median_of(all.records_of(id), "device_ms");
   if (!untraced || !traced || !on_gpu || *untraced <= 0) return "";
   constexpr double kAgree = 0.05;  // of the untraced time

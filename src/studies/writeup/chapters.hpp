@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,11 +16,12 @@ struct BuiltInWriteup {
   std::string_view title;
   /// Returns the chapters. Every study has one protocol per family of cases.
   std::vector<Chapter> (*chapters)();
-  /// Returns sentences about what the write-ups show and this one cannot.
-  std::vector<std::string> (*not_shown)();
 };
 
 /// Returns the write-ups of the course's editions: `writeup` of 2025, and `writeup_2026`.
 [[nodiscard]] std::span<const BuiltInWriteup> built_in_writeups();
+
+/// Returns sentences about what the write-ups of others show and these cannot.
+[[nodiscard]] std::vector<std::string> not_shown();
 
 }  // namespace tbench::studies

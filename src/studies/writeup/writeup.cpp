@@ -170,7 +170,6 @@ Writeup find_writeup(std::string_view names, std::string_view flag) {
   writeup.name = join(unique, ",");
   const BuiltInWriteup* const built_in = built_in_named(writeup.name);
   writeup.sums_up_missing = built_in != nullptr;
-  if (built_in != nullptr) writeup.not_shown = built_in->not_shown();
   const Chapter& first = writeup.chapters.front();
   writeup.title = built_in != nullptr ? std::string{built_in->title} : first.title;
   if (unique.size() > 1) writeup.title = fmt::format("{} studies", unique.size());
@@ -201,8 +200,8 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
     }
   }
   if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);
-  append_new(report.notes, Texts{writeup.not_shown.begin(), writeup.not_shown.end()});
   if (writeup.sums_up_missing) {
+    append_new(report.notes, not_shown());
     sum_up(report, missing_cells(cases.all, cases.missing).texts,
            fmt::format("transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
                        results::quoted(file_to_resume(writeup.name, results))));
