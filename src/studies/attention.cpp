@@ -100,6 +100,22 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
   return found;
 }
 
+StudyColumn held_column() {
+  return of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes));
+}
+
+/// Returns the table with the implementations side by side. It is not shown without another one than `naive`.
+StudyTable side_by_side_table() {
+  StudyTable table{.caption =
+                       "The same medians and memory, with the implementations side by side. A change is "
+                       "(implementation - naive) / naive: -50 is half the time or half the memory",
+                   .spread = {"pass", "impl"},
+                   .columns = {attention_forward_column(), attention_backward_column(), held_column()},
+                   .speed_up = StudySpeedUp{.base = {{"impl", "naive"}}, .as = StudyComparison::kChange}};
+  table.needs_base = true;
+  return table;
+}
+
 /// Attention by width and length on the course's grid: the times of forward and backward, and the memory held between
 /// them.
 Study attention_grid_study() {
@@ -107,18 +123,19 @@ Study attention_grid_study() {
       .name = "attention_grid",
       .title = "Attention's forward, backward and memory by width and length",
       .grids = {course_attention_grid({"fp32"}, {"naive", "compiled", "flash"})},
-      .tables = {{
-          .caption =
-              "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
-              "and backward; and what is held between these two: the output and what backward needs, without and "
-              "with q, k and v",
-          .spread = {"pass"},
-          .columns = {attention_forward_column(), attention_backward_column(),
-                      of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes)),
-                      of_pass("forward_backward", {.header = "with q, k, v MiB",
-                                                   .value = &live_before_backward,
-                                                   .format = &render::format_number})},
-      }},
+      .tables =
+          {{
+               .caption =
+                   "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
+                   "and backward; and what is held between these two: the output and what backward needs, without and "
+                   "with q, k and v",
+               .spread = {"pass"},
+               .columns = {attention_forward_column(), attention_backward_column(), held_column(),
+                           of_pass("forward_backward", {.header = "with q, k, v MiB",
+                                                        .value = &live_before_backward,
+                                                        .format = &render::format_number})},
+           },
+           side_by_side_table()},
       .if_known = {{"Attention", {"impl", {"compiled"}}}},
       .conclude = &sentences,
       .open_to_plugins = {"Attention"}};

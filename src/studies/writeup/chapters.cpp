@@ -83,6 +83,7 @@ constexpr const char* kFloat32 = "Model.precision=fp32";
 constexpr const char* kTwoPrecisions = "Model.precision=fp32,bf16";
 constexpr const char* kLarge = "Model.size=large";
 constexpr const char* kShortContext = "Model.ctx=128";
+constexpr const char* kSeparate = "Attention.impl=naive,compiled";
 constexpr const char* kTenSteps = "Warmup.steps=10";
 constexpr const char* kWarmUps = "Warmup.warmup=0,1,2,5";
 constexpr const char* kWarmedSizes = "Warmup.size=small,medium";
@@ -130,8 +131,7 @@ std::vector<Chapter> chapters_of_2025() {
           {.title = "Memory",
            .studies = {with_tables_only(part_of("memory", {kContexts})),
                        with_row_tables_only(part_of("memory", {kOneContext, kOneSize}))}},
-          {.title = "Attention",
-           .studies = {part_of("attention_grid", {"Attention.impl=naive"}), part_of("tf32", {"Attention.impl=naive"})}},
+          {.title = "Attention", .studies = {part_of("attention_grid", {kSeparate}), part_of("tf32", {kSeparate})}},
           {.title = "Scaling", .studies = {part_of("scaling")}}};
 }
 
@@ -168,7 +168,6 @@ Chapter profile_of_2026() {
 
 /// Returns the chapters of 2026, without checkpointing and sharding.
 std::vector<Chapter> chapters_of_2026() {
-  constexpr const char* kNaive = "Attention.impl=naive";
   constexpr const char* kWidths = "Attention.d_model=16,32,64,128";
   constexpr const char* kLengths = "Attention.seq_len=256,1024,4096,8192,16384";
   return {{.title = "Model sizes", .studies = {of_all_sizes("sizes", {})}},
@@ -185,8 +184,8 @@ std::vector<Chapter> chapters_of_2026() {
                        with_row_tables_only(
                            varied("memory", {"Model.size=2.7B", "Model.ctx=128", "Model.pass=forward,train_step"}))}},
           {.title = "Attention",
-           .studies = {kept_of_2026("attention_grid", {kNaive, kWidths, kLengths}),
-                       kept_of_2026("tf32", {kNaive, kWidths, kLengths})}},
+           .studies = {kept_of_2026("attention_grid", {kSeparate, kWidths, kLengths}),
+                       kept_of_2026("tf32", {kSeparate, kWidths, kLengths})}},
           {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
 }
 
@@ -195,10 +194,9 @@ std::vector<Chapter> chapters_of_2026() {
 std::vector<std::string> not_shown() {
   return {
       "Not shown, because no record has it: the sizes of a profiler's files; copies to the GPU before the first step; "
-      "the "
-      "first step, in which AdamW makes its state.",
-      "Not part of this run: compiled implementations, which need packages (tools/compile_model.py, "
-      "tools/compile_attention.py) and have the studies step, attention_grid and tf32."};
+      "the first step, in which AdamW makes its state.",
+      "Not part of this run: compiled models, which need the packages of tools/compile_model.py and have the study "
+      "step. Compiled attention is part of a run with the packages of tools/compile_attention.py (--tb_packages)."};
 }
 
 std::span<const BuiltInWriteup> built_in_writeups() {
