@@ -93,11 +93,27 @@ StudyProtocols protocols_of(std::span<const CaseId> cases, StudyProtocols all) {
   return own;
 }
 
+/// Returns whether the run lacks the packages with this case's code.
+bool lacks_packages(const CaseId& id, const Options& options) {
+  const std::string* const impl = id.find("impl");
+  return options.packages.empty() && impl != nullptr && *impl == "compiled";
+}
+
+/// Removes a study's cases that lack packages, unless the filter selects no other case.
+void leave_out_compiled(Selection& selection, const Options& options) {
+  const auto lacks = [&](const CaseId& id) { return lacks_packages(id, options); };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(selection.cases, lacks));
+  if (count == selection.cases.size()) return;
+  std::erase_if(selection.cases, lacks);
+  selection.need_packages = count;
+}
+
 Selection select_study(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
   StudyCases all = study_cases(families, options, has_gpu);
   const std::vector<CaseId>& cases = all.cases;
   Selection selection{.suite = Suite::kStandard, .cases = filtered(cases, options.filter)};
   if (!selection.cases.empty()) {
+    leave_out_compiled(selection, options);
     selection.protocols = protocols_of(selection.cases, std::move(all.protocols));
     return selection;
   }
@@ -175,9 +191,8 @@ void leave_out_gpu_cases(Selection& selection, const std::vector<Family>& famili
   };
   const auto [left_out, end] = std::ranges::stable_partition(selection.cases, std::not_fn(cannot_run));
   if (left_out == selection.cases.begin()) return;
-  selection.need_packages = static_cast<std::size_t>(std::count_if(left_out, end, [&](const CaseId& id) {
-    return options.packages.empty() && id.find("impl") != nullptr && *id.find("impl") == "compiled";
-  }));
+  selection.need_packages = static_cast<std::size_t>(
+      std::count_if(left_out, end, [&](const CaseId& id) { return lacks_packages(id, options); }));
   selection.need_gpu = static_cast<std::size_t>(end - left_out) - selection.need_packages;
   selection.cases.erase(left_out, end);
 }

@@ -254,7 +254,19 @@ TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
   std::erase(impl->known, "compiled");
   EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 2);  // widths, lengths, passes, impls
   impl->known.emplace_back("compiled");
+  EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 2) << "without packages";
+  EXPECT_EQ(select_cases(specs, options, true).need_packages, 6U * 7 * 2);
+  options.packages = "packages";
   EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 3);
+  EXPECT_EQ(select_cases(specs, options, true).need_packages, 0U);
+}
+
+TEST(Selection, AStudyKeepsCasesWithoutPackagesThatAreAskedForAlone) {
+  Options options;
+  options.study = "attention_grid";
+  options.filter = "impl:compiled";
+  EXPECT_EQ(select(options).cases.size(), 6U * 7 * 2) << "each says what it needs";
+  EXPECT_EQ(select(options).need_packages, 0U);
 }
 
 TEST(Selection, AStudyWithSmallerShapesForACpuHasThemThere) {
