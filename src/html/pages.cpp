@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
 #include "html/plots/plots.hpp"
+#include "html/sections/section_figures.hpp"
 #include "html/svg_file.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
@@ -111,8 +111,7 @@ void add_points(results::Json& json, const history::Series& series, const Machin
 }
 
 /// Returns the markup of a section's charts; empty if it has none.
-std::string plots_html(const studies::StudySection& section) {
-  const SectionFigures plots = section_figures(section);
+std::string plots_html(const studies::StudySection& section, const SectionFigures& plots) {
   if (plots.figures.empty()) return "";
   std::string html =
       fmt::format("<section aria-label=\"Plots: {}\"><div class=\"panels\">\n", render::escape_markup(section.caption));
@@ -187,15 +186,17 @@ std::string study_html(const studies::StudyReport& report) {
   std::string sources;
   for (const std::string& source : report.sources) sources += note_html(source);
   body += contents.empty() ? sources : contents;
+  const std::vector<SectionFigures> figures = report_figures(report);
   std::size_t chapter = 0;
-  for (const studies::StudySection& section : report.sections) {
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    const studies::StudySection& section = report.sections[i];
     if (!section.heading.empty()) {
       body += fmt::format("<h2 id=\"chapter-{}\">{}</h2>\n", ++chapter, render::escape_markup(section.heading));
     }
     for (const std::string& sentence : section.sentences) {
       body += fmt::format("<p>{}</p>\n", render::escape_markup(sentence));
     }
-    body += plots_html(section) + section.table().html(section.caption);
+    body += plots_html(section, figures[i]) + section.table().html(section.caption);
   }
   for (const std::string& note : report.notes) body += note_html(note);
   if (!report.commands.empty()) body += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);
@@ -211,9 +212,9 @@ std::string study_html(const studies::StudyReport& report) {
 
 std::vector<std::vector<StudyChart>> study_charts(const studies::StudyReport& report) {
   std::vector<std::vector<StudyChart>> charts;
-  for (const studies::StudySection& section : report.sections) {
+  for (const SectionFigures& section : report_figures(report)) {
     std::vector<StudyChart>& files = charts.emplace_back();
-    for (const std::string& figure : section_figures(section).figures) {
+    for (const std::string& figure : section.figures) {
       std::string file = svg_file(figure);
       if (!file.empty()) files.push_back({.title = figure_title(figure), .svg = std::move(file)});
     }

@@ -8,7 +8,7 @@
 
 #include "html/charts/charts.hpp"
 #include "html/charts/palette.hpp"
-#include "html/charts/timelines.hpp"
+#include "html/sections/timelines.hpp"
 #include "html/page.hpp"
 #include "tbench/render/number_format.hpp"
 

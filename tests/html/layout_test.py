@@ -31,7 +31,7 @@ def check_study(browser, page):
     expect(browser.evaluate("document.querySelectorAll('figure').length"), 2, "plots of a study: by context and by size")
     expect(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), True, f"the study's page is at most {WIDTH} px wide")
     expect(browser.evaluate(OVERLAPS), [], "labels of a study's plots that overlap")
-    colours = "new Set([...document.querySelectorAll('figure:first-child .legend .point')].map((p) => getComputedStyle(p).fill)).size"
+    colours = "new Set([...document.querySelector('figure').querySelectorAll('.legend .point')].map((p) => getComputedStyle(p).fill)).size"
     expect(browser.evaluate(colours), 2, "colours of two sizes")
 
 

@@ -142,6 +142,30 @@ struct FlameChart {
 /// @throws       std::invalid_argument  for any other chart, or if a parent does not precede its box
 [[nodiscard]] std::string flame_chart(const FlameChart& chart);
 
+// Heat map: a grid of ratios, coloured by their distance from 1.
+
+struct HeatCell {
+  std::optional<double> gain;  // logarithm of the ratio: above 0 is better than the base, below 0 is worse
+  std::string label;
+};
+
+struct HeatMap {
+  std::string title;
+  std::string x;  // titles of the axes
+  std::string y;
+  std::vector<std::string> columns;          // texts below the grid
+  std::vector<std::string> rows;             // texts to the left of the grid, from top to bottom
+  std::vector<std::vector<HeatCell>> cells;  // per row, a cell per column
+  std::string better;                        // legend: what a gain above 0 means
+  std::string worse;
+};
+
+/// Returns a `figure`. The colour's strength is the gain's share of the largest gain or loss of the grid. A cell
+/// without a gain is empty. Texts are escaped.
+/// @param map  has a row, a column and a cell for each pair of them; all gains are finite
+/// @throws     std::invalid_argument  for any other map
+[[nodiscard]] std::string heat_map(const HeatMap& map);
+
 // Waterfall chart: rows of bars. Each bar begins at the end of the bar above it, and sums begin at 0.
 
 struct WaterfallBar {

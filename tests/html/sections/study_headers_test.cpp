@@ -1,4 +1,4 @@
-#include "html/charts/section_figures.hpp"
+#include "html/sections/section_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

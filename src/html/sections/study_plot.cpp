@@ -1,4 +1,4 @@
-#include "html/charts/section_figures.hpp"
+#include "html/sections/section_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -85,13 +85,28 @@ std::set<std::string> distinct(const std::vector<Value>& values, std::string_vie
   return found;
 }
 
-std::optional<Axis> axis_of(const std::vector<Value>& values) {
+/// Returns whether the values can be placed along a key.
+bool is_axis(std::string_view key, const std::vector<Value>& values) {
+  const std::set<std::string> found = distinct(values, key);
+  return found.size() > 1 &&
+         std::ranges::all_of(found, [&](const std::string& value) { return place_of(key, value).has_value(); });
+}
+
+/// Returns whether the columns of a section differ in the key.
+bool is_over_columns(std::string_view key, const studies::StudySection& section) {
+  return std::ranges::any_of(section.columns, [&](const render::Column& column) {
+    return column.align != render::Align::kLeft && !value_of(quantity_of(column.header).keys, key).empty();
+  });
+}
+
+std::optional<Axis> axis_of(const std::vector<Value>& values, const studies::StudySection& section) {
+  std::optional<Axis> along_rows;
   for (const Axis& axis : kAxes) {
-    const std::set<std::string> found = distinct(values, axis.key);
-    const auto has_place = [&](const std::string& value) { return place_of(axis.key, value).has_value(); };
-    if (found.size() > 1 && std::ranges::all_of(found, has_place)) return axis;
+    if (!is_axis(axis.key, values)) continue;
+    if (is_over_columns(axis.key, section)) return axis;
+    if (!along_rows) along_rows = axis;
   }
-  return std::nullopt;
+  return along_rows;
 }
 
 /// Returns the quantities in their order; if there are too many, only the first with a unit.
@@ -233,7 +248,7 @@ std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_
 StudyPlots study_plots(const studies::StudySection& section) {
   const std::vector<Value> all = values_of(section);
   StudyPlots plots;
-  const std::optional<Axis> axis = axis_of(all);
+  const std::optional<Axis> axis = axis_of(all, section);
   if (!axis) return plots;
   const Colours colours{all};
   for (const std::string& quantity : quantities_of(all)) {

@@ -1,6 +1,6 @@
 // Tests which kind of charts a section gets.
 
-#include "html/charts/section_figures.hpp"
+#include "html/sections/section_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
-#include "html/charts/section_figures.hpp"
+#include "html/sections/section_figures.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,7 +13,7 @@
 #include <variant>
 
 #include "html/charts/palette.hpp"
-#include "html/charts/timelines.hpp"
+#include "html/sections/timelines.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 
@@ -129,6 +130,7 @@ WaterfallBar bar_of(const StudySection& section, const Row& row, studies::StudyS
 }
 
 constexpr std::size_t kMaxBars = 12;
+constexpr std::size_t kMaxMaps = 12;
 constexpr std::size_t kMaxWaterfalls = 120;  // one per case; about twice the cases of the study's grid
 
 template <class Chart>
@@ -203,8 +205,20 @@ SectionFigures section_figures(const studies::StudySection& section) {
   if (section.has_bars) return figures_of(study_bars(section), &bar_chart, kMaxBars);
   const StudyPlots plots = study_plots(section);
   SectionFigures drawn = figures_of(plots.charts, &line_chart, plots.charts.size());
-  drawn.left_out += plots.left_out;
+  SectionFigures maps = figures_of(study_heat_maps(section), &heat_map, kMaxMaps);
+  std::ranges::move(maps.figures, std::back_inserter(drawn.figures));
+  drawn.left_out += plots.left_out + maps.left_out;
   return drawn;
+}
+
+std::vector<SectionFigures> report_figures(const studies::StudyReport& report) {
+  std::vector<SectionFigures> all;
+  std::set<std::string> earlier;
+  for (const StudySection& section : report.sections) {
+    SectionFigures& own = all.emplace_back(section_figures(section));
+    std::erase_if(own.figures, [&](const std::string& figure) { return !earlier.insert(figure).second; });
+  }
+  return all;
 }
 
 }  // namespace tbench::html

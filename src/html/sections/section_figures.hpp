@@ -26,14 +26,22 @@ namespace tbench::html {
 /// or were not measured.
 [[nodiscard]] std::vector<WaterfallChart> study_waterfalls(const studies::StudySection& section);
 
+/// Returns a heat map for each column of speed-ups or changes and each combination of the rows' other keys. The axes
+/// are `d_model` or `size`, and `seq_len` or `ctx`; a section without both among its rows' keys has no map. Leaves out
+/// maps with one row or one column, and columns with several rows for one place.
+[[nodiscard]] std::vector<HeatMap> study_heat_maps(const studies::StudySection& section);
+
 struct SectionFigures {
   std::vector<std::string> figures;
   std::size_t left_out{};  // number of charts that were left out
 };
 
 /// Returns the charts of a section: its own figures if it has some, waterfalls if its rows are steps, bars if it has
-/// bars, otherwise lines if it has a numeric axis.
+/// bars, otherwise lines if it has a numeric axis, and heat maps of its ratios.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
+
+/// Returns the charts of each section of a report. A chart that an earlier section has is not repeated.
+[[nodiscard]] std::vector<SectionFigures> report_figures(const studies::StudyReport& report);
 
 // Selects the tables of a study that are plotted: the tables with a numeric axis.
 
@@ -43,10 +51,11 @@ struct StudyPlots {
 };
 
 /// Returns a chart for each quantity of a section and each combination of the keys that would make too many lines.
-/// The axis is the first key with at least two values, along the rows or over the columns, among `seq_len`, `ctx`,
-/// `bytes`, `for gpus` and `size` (placed by its number of parameters). Derived quantities (speed-ups, changes, fits)
-/// have no chart. If there are more than three quantities, only the first one with a unit is shown. There is no chart
-/// for a section without such an axis, or with several rows for one point, such as the kernels of a case.
+/// The axis is a key with at least two values, among `seq_len`, `ctx`, `bytes`, `for gpus` and `size` (placed by its
+/// number of parameters): the first one over the columns, or else the first one along the rows. Derived quantities
+/// (speed-ups, changes, fits) have no chart. If there are more than three quantities, only the first one with a unit is
+/// shown. There is no chart for a section without such an axis, or with several rows for one point, such as the kernels
+/// of a case.
 [[nodiscard]] StudyPlots study_plots(const studies::StudySection& section);
 
 // The names that headers and captions of a study's tables give to their numbers.

@@ -1,4 +1,4 @@
-#include "html/charts/timelines.hpp"
+#include "html/sections/timelines.hpp"
 
 #include <fmt/format.h>
 

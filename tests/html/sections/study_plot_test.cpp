@@ -1,5 +1,5 @@
 // Tests which charts a study's table gives. The numbers in the tables say where they belong.
-#include "html/charts/section_figures.hpp"
+#include "html/sections/section_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,6 +94,16 @@ TEST(StudyPlots, TakeSizesByTheirParameters) {
                   .charts,
               IsEmpty())
       << "a size whose parameters nobody knows";
+}
+
+TEST(StudyPlots, GoOverColumnsRatherThanAlongRows) {
+  const StudyPlots plots =
+      study_plots({.caption = "Median ms by size",
+                   .columns = {key("ctx"), number("size:small"), number("size:2.7B")},
+                   .rows = {{text("128"), value(1), value(20)}, {text("256"), value(2), value(40)}}});
+  ASSERT_THAT(plots.charts, SizeIs(1));
+  EXPECT_EQ(plots.charts[0].x, "size, by its parameters");
+  EXPECT_THAT(names(plots.charts[0]), ElementsAre("ctx 128", "ctx 256"));
 }
 
 TEST(StudyPlots, TakeSizesOfMessagesAsTheyAreWritten) {
