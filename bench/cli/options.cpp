@@ -13,6 +13,7 @@
 #include "bench/cli/build_info.hpp"
 #include "bench/cli/flag_hint.hpp"
 #include "bench/cli/google_benchmark_flags.hpp"
+#include "bench/cli/model_config.hpp"
 #include "bench/cli/option_checks.hpp"
 #include "bench/cli/option_rules.hpp"
 #include "bench/cli/value_forms.hpp"
@@ -54,7 +55,7 @@ struct Group {
 };
 
 void add_size(const std::string& text, std::vector<ModelSize>& sizes) {
-  const ModelSize size = parse_model_size(text);
+  const ModelSize size = parse_size_option(text);
   if (std::ranges::find(sizes, size.name, &ModelSize::name) != sizes.end()) {
     throw UsageError{fmt::format("--tb_size={}: the size '{}' is given twice", text, size.name)};
   }
@@ -89,7 +90,9 @@ void declare_selection(CLI::App& app, Options& options) {
       "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)");
   group.each(
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
-      "NAME:d_model,d_ff,num_layers,num_heads: add a model size (repeatable)");
+      "NAME:d_model,d_ff,num_layers,num_heads and, each after a comma, any of kv_heads=N, head_dim=N, vocab=N, "
+      "theta=X, "
+      "tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a model size (repeatable)");
   app.add_option_function<std::string>(
          "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "

@@ -113,8 +113,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
     recorded[fmt::format("axis.{}.{}", change.family, change.axis.key)] = join(change.axis.values, ",");
   }
   for (const ModelSize& size : options.sizes) {
-    recorded["size." + size.name] =
-        fmt::format("{},{},{},{}", size.d_model, size.d_ff, size.num_layers, size.num_heads);
+    recorded["size." + size.name] = extents_text(size);
   }
   if (options.shard) {
     recorded["shard"] = to_string(*options.shard);

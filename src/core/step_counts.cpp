@@ -9,8 +9,8 @@ constexpr std::int64_t kFloatBytes = 4;
 
 /// The number of layers, and the number of elements of one tensor of each kind.
 struct Extents {
-  std::int64_t layers, stream, hidden, logits, embeddings;
-  std::int64_t element;  // bytes of an element outside the residual stream
+  std::int64_t layers, stream, hidden, turned, logits, embeddings;  // turned: q and k together
+  std::int64_t element;                                             // bytes of an element outside the residual stream
 };
 
 std::int64_t forward_bytes(const Extents& n, bool has_loss) {
@@ -18,7 +18,7 @@ std::int64_t forward_bytes(const Extents& n, bool has_loss) {
   const std::int64_t embedding = 2 * kFloatBytes * n.stream;
   const std::int64_t additions = 2 * n.layers * (n.element + kFloatBytes) * n.stream;  // branch read, stream written
   const std::int64_t norm = norms * (kFloatBytes + n.element) * n.stream;
-  const std::int64_t rope = n.layers * 4 * n.element * n.stream;  // q and k, read and written
+  const std::int64_t rope = n.layers * 2 * n.element * n.turned;  // q and k, read and written, also with their norm
   const std::int64_t swiglu = n.layers * 3 * n.element * n.hidden;
   return embedding + additions + norm + rope + swiglu + (has_loss ? n.element * n.logits : 0);
 }
@@ -28,7 +28,7 @@ std::int64_t backward_bytes(const Extents& n) {
   const std::int64_t loss = n.element * n.logits;  // the gradient, written over the logits
   const std::int64_t norm = norms * (n.element + 2 * kFloatBytes) * n.stream;
   const std::int64_t additions = 2 * n.layers * (kFloatBytes + n.element) * n.stream;  // of gradients
-  const std::int64_t rope = n.layers * 4 * n.element * n.stream;
+  const std::int64_t rope = n.layers * 2 * n.element * n.turned;
   const std::int64_t swiglu = n.layers * 6 * n.element * n.hidden;  // the product of the two branches is computed again
   const std::int64_t embedding = kFloatBytes * (n.stream + n.embeddings);
   return loss + norm + additions + rope + swiglu + embedding;
@@ -95,8 +95,9 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
   const Extents extents{.layers = size.num_layers,
                         .stream = work.tokens * size.d_model,
                         .hidden = work.tokens * size.d_ff,
-                        .logits = work.tokens * kVocabSize,
-                        .embeddings = kVocabSize * size.d_model,
+                        .turned = work.tokens * (size.q_width() + size.kv_width()),
+                        .logits = work.tokens * size.vocab_size,
+                        .embeddings = size.vocab_size * size.d_model,
                         .element = element};
   floor.other_bytes = forward_bytes(extents, has_backward) + (has_backward ? backward_bytes(extents) : 0);
   if (pass == Pass::kTrainStep) {

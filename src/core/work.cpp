@@ -134,8 +134,7 @@ Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t b
                                  .causal = true};
   const Flop attention_flop = attention_forward_flop(attention) * static_cast<double>(size.num_layers);
   const std::int64_t tokens = batch * context;
-  const std::int64_t weights =
-      size.num_layers * (4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff) + kVocabSize * size.d_model;
+  const std::int64_t weights = size.num_layers * layer_matrix_elements(size) + size.vocab_size * size.d_model;
   const Flop dense{2.0 * static_cast<double>(tokens) * static_cast<double>(weights)};
   const Flop forward = dense + attention_flop;
   if (pass == Pass::kForward) return {.flop = forward, .tokens = tokens};

@@ -34,13 +34,16 @@ Study sizes_study() {
           .title = "The model's sizes",
           .grids = {model_grid({"128"}, {"forward"}, {"fp32"})},
           .tables = {
-              {.caption = "Parameters with a vocabulary of 10,000 and without biases. Weights are in float32; "
+              {.caption = "Parameters with the vocabulary's tables and without biases. Weights are in float32; "
                           "AdamW keeps two moments of the same size, and training a gradient",
                .spread = {},
                .columns = {size_column("d_model", [](const ModelSize& size) { return size.d_model; }),
                            size_column("d_ff", [](const ModelSize& size) { return size.d_ff; }),
                            size_column("layers", [](const ModelSize& size) { return size.num_layers; }),
                            size_column("heads", [](const ModelSize& size) { return size.num_heads; }),
+                           size_column("kv heads", [](const ModelSize& size) { return size.kv_heads(); }),
+                           size_column("head_dim", [](const ModelSize& size) { return size.head_dim(); }),
+                           size_column("vocabulary", [](const ModelSize& size) { return size.vocab_size; }),
                            size_column("parameters / 1e6",
                                        [](const ModelSize& size) {
                                          return static_cast<double>(parameter_count(size)) / kMillion;

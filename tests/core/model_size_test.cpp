@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tbench/core/error.hpp"
-
 namespace tbench {
 namespace {
 
@@ -22,15 +20,6 @@ ModelSize builtin(std::string_view name) {
     if (size.name == name) return size;
   }
   throw std::out_of_range{std::string{name}};
-}
-
-std::string parse_error(const std::string& text) {
-  try {
-    static_cast<void>(parse_model_size(text));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 // Further sizes come after these.
@@ -80,63 +69,31 @@ TEST(ParameterCount, IsThatOfTheStudiesToTheParameter) {
   EXPECT_EQ(parameter_count(builtin("2.7B")), 3'406'809'600);
 }
 
-TEST(ParameterCount, TakesTheVocabularyItIsGiven) {
+TEST(ParameterCount, TakesTheSizesVocabulary) {
   // 2 * 3 * 2 + 1 * (4 * 4 + 3 * 2 * 5 + 2 * 2) + 2 = 12 + 50 + 2
-  EXPECT_EQ(parameter_count(ModelSize{"mini", 2, 5, 1, 1}, 3), 64);
+  EXPECT_EQ(
+      parameter_count({.name = "mini", .d_model = 2, .d_ff = 5, .num_layers = 1, .num_heads = 1, .vocab_size = 3}), 64);
 }
 
-TEST(ParseModelSize, ReadsNameAndFourExtents) {
-  EXPECT_EQ(parse_model_size("mine:2048,8192,24,16"), (ModelSize{"mine", 2048, 8192, 24, 16}));
-  EXPECT_EQ(parse_model_size("0.5B:64,100,1,32").head_dim(), 2);
+// The numbers are those of the published checkpoints.
+TEST(ParameterCount, IsThatOfPublishedModels) {
+  EXPECT_EQ(parameter_count(parse_model_size("a:2048,8192,16,32,kv_heads=8,vocab=128256,theta=500000,tied")),
+            1'235'814'400)
+      << "Llama 3.2 1B";
+  EXPECT_EQ(parameter_count(parse_model_size("a:4096,14336,32,32,kv_heads=8,vocab=128256,theta=500000")), 8'030'261'248)
+      << "Llama 3.1 8B";
+  EXPECT_EQ(parameter_count(parse_model_size("a:1024,3072,28,16,kv_heads=8,head_dim=128,vocab=151936,tied,qk_norm")),
+            596'049'920)
+      << "Qwen3 0.6B";
+  EXPECT_EQ(parameter_count(parse_model_size("a:4096,12288,36,32,kv_heads=8,vocab=151936,qk_norm")), 8'190'735'360)
+      << "Qwen3 8B";
 }
 
-TEST(ParseModelSize, SaysWhatIsWrong) {
-  const std::string expected = "; NAME:d_model,d_ff,layers,heads, e.g. mine:2048,8192,24,16";
-  const std::map<std::string, std::string> wrong{
-      {"", "no name before ':'"},
-      {":2048,8192,24,16", "no name before ':'"},
-      {"small:2048,8192,24,16", "'small' is a built-in size"},
-      {"a/b:64,64,1,1", "the name may not hold '/', ',', '=' or spaces"},
-      {"a,b:64,64,1,1", "the name may not hold '/', ',', '=' or spaces"},
-      {"a=b:64,64,1,1", "the name may not hold '/', ',', '=' or spaces"},
-      {"a b:64,64,1,1", "the name may not hold '/', ',', '=' or spaces"},
-      {"mine:2048,8192,24", "3 numbers instead of 4"},
-      {"mine:2048,8192,24,16,1", "5 numbers instead of 4"},
-      {"mine:", "1 numbers instead of 4"},
-      {"mine:2048,,24,16", "'' is not a positive whole number"},
-      {"mine:2048,8192,0,16", "'0' is not a positive whole number"},
-      {"mine:-2048,8192,24,16", "'-2048' is not a positive whole number"},
-      {"mine:2048,8192,24,1048577", "'1048577' is above 1048576"},
-      {"mine:2k,8192,24,16", "'2k' is not a positive whole number"},
-      {"mine:100,400,2,3", "d_model 100 is not a multiple of num_heads 3"},
-      {"mine:63,400,2,9", "head_dim d_model / num_heads = 7 is odd, and RoPE rotates pairs"},
-  };
-  for (const auto& [text, what] : wrong) EXPECT_EQ(parse_error(text), "--tb_size=" + text + ": " + what + expected);
-}
-
-TEST(ParseModelSize, SaysWhatIsMeantByAnotherForm) {
-  const std::string not_form = "not NAME:d_model,d_ff,num_layers,num_heads; did you mean 'a:2048,8192,24,16'?";
-  const std::map<std::string, std::string> wrong{
-      {"small", "'small' is a built-in size; --benchmark_filter=size:small/ selects its cases"},
-      {"2048,8192,24,16", "no name; did you mean 'mine:2048,8192,24,16'?"},
-      {"2048x8192x24x16", "no name; did you mean 'mine:2048,8192,24,16'?"},
-      {"a=2048,8192,24,16", not_form},
-      {"a,2048,8192,24,16", not_form},
-      {"a:2048x8192x24x16", not_form},
-      {"a:2048:8192:24:16", not_form},
-  };
-  for (const auto& [text, what] : wrong) EXPECT_EQ(parse_error(text), "--tb_size=" + text + ": " + what);
-}
-
-TEST(ParseModelSize, HasAnExampleWithTheNameThatWasGiven) {
-  const std::string expected = "only a name; NAME:d_model,d_ff,layers,heads, e.g. ";
-  EXPECT_EQ(parse_error("7b"), "--tb_size=7b: " + expected + "7b:4096,11008,32,32");
-  EXPECT_EQ(parse_error("70b"), "--tb_size=70b: " + expected + "70b:8192,28672,80,64");
-  EXPECT_EQ(parse_error("7b:4096"),
-            "--tb_size=7b:4096: 1 numbers instead of 4; NAME:d_model,d_ff,layers,heads, e.g. 7b:4096,11008,32,32");
-  EXPECT_EQ(parse_error("mine"), "--tb_size=mine: " + expected + "mine:2048,8192,24,16");
-  for (const char* const example : {"7b:4096,11008,32,32", "13B:5120,13824,40,40", "70B:8192,28672,80,64"}) {
-    EXPECT_NO_THROW(static_cast<void>(parse_model_size(example)));
+TEST(ModelSize, KnowsWhetherItsLayersAreTheCourses) {
+  for (const ModelSize& size : builtin_model_sizes()) EXPECT_TRUE(size.has_plain_layers()) << size.name;
+  EXPECT_TRUE(parse_model_size("a:64,64,1,4,vocab=7,theta=500000").has_plain_layers());
+  for (const char* const form : {"kv_heads=2", "head_dim=8", "tied", "qk_norm"}) {
+    EXPECT_FALSE(parse_model_size(std::string{"a:64,64,1,4,"} + form).has_plain_layers()) << form;
   }
 }
 

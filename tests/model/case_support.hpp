@@ -70,22 +70,21 @@ class GpuTest : public testing::Test {
 
 /// Returns a step of a small model on the CPU.
 inline ModelConfig tiny_step(const std::string& impl, Pass pass, Precision precision) {
-  return {.size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 2, .num_heads = 4},
+  return {.size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 2, .num_heads = 4, .vocab_size = 500},
           .context = 32,
           .batch = 2,
           .pass = pass,
           .precision = precision,
           .impl = impl,
           .device = DeviceKind::kCpu,
-          .seed = 1,
-          .vocab_size = 500};
+          .seed = 1};
 }
 
 inline ModelConfig gpu_step(const std::string& impl, Pass pass, Precision precision) {
   ModelConfig config = tiny_step(impl, pass, precision);
   config.context = 128;
   config.device = DeviceKind::kCuda;
-  config.vocab_size = kVocabSize;
+  config.size.vocab_size = kVocabSize;
   return config;
 }
 

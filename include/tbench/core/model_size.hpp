@@ -10,19 +10,34 @@
 
 namespace tbench {
 
-/// Extents of one transformer: head_dim is d_model / num_heads.
+inline constexpr std::int64_t kVocabSize = 10'000;
+inline constexpr double kRopeTheta = 10'000.0;
+
+/// Extents of one transformer, and what its layers have beyond the course's.
 struct ModelSize {
   std::string name;
   std::int64_t d_model{};
   std::int64_t d_ff{};
   std::int64_t num_layers{};
   std::int64_t num_heads{};
+  std::int64_t own_kv_heads{};  // key and value heads; 0 for num_heads
+  std::int64_t own_head_dim{};  // 0 for d_model / num_heads
+  std::int64_t vocab_size{kVocabSize};
+  double rope_theta{kRopeTheta};
+  bool tied{};     // whether the LM head is the table of embeddings
+  bool qk_norm{};  // whether each head's q and k pass an RMSNorm before RoPE
 
-  [[nodiscard]] std::int64_t head_dim() const { return d_model / num_heads; }
+  [[nodiscard]] std::int64_t kv_heads() const { return own_kv_heads > 0 ? own_kv_heads : num_heads; }
+  [[nodiscard]] std::int64_t head_dim() const { return own_head_dim > 0 ? own_head_dim : d_model / num_heads; }
+  [[nodiscard]] std::int64_t q_width() const { return num_heads * head_dim(); }
+  [[nodiscard]] std::int64_t kv_width() const { return kv_heads() * head_dim(); }
+  /// Whether the layers have the course's shapes: q, k, v and output are d_model x d_model, the embeddings are not
+  /// tied, and q and k are not normalised. The vocabulary and RoPE's theta may be others.
+  [[nodiscard]] bool has_plain_layers() const {
+    return kv_heads() == num_heads && q_width() == d_model && !tied && !qk_norm;
+  }
   bool operator==(const ModelSize&) const = default;
 };
-
-inline constexpr std::int64_t kVocabSize = 10'000;
 
 /// Returns the built-in sizes: `tiny` (for tests and CPUs), `small` to `2.7B`, and `10B`, which `writeup_2026` has.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
@@ -30,14 +45,25 @@ inline constexpr std::int64_t kVocabSize = 10'000;
 [[nodiscard]] std::span<const ModelSize> course_model_sizes();
 [[nodiscard]] std::vector<std::string> course_size_names();
 
-/// Returns the model's number of parameters: two vocab_size x d_model matrices (embedding, LM head), and per layer four
-/// d_model x d_model projections, three d_model x d_ff matrices and two norms; one norm at the end. No biases.
-[[nodiscard]] std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size = kVocabSize);
+/// Returns the elements of a layer's matrices: d_model x q_width and q_width x d_model (q, output), two d_model x
+/// kv_width (k, v), three d_model x d_ff.
+[[nodiscard]] std::int64_t layer_matrix_elements(const ModelSize& size);
 
-/// Parses `NAME:d_model,d_ff,num_layers,num_heads`.
-/// @throws  UsageError  naming the text and the error: a missing or non-positive extent, d_model not a multiple of
-///                      num_heads, an odd head_dim (RoPE rotates pairs), the name of a built-in size, or a name that
+/// Returns the model's number of parameters: the embedding's vocab_size x d_model matrix, another one for the LM head
+/// unless they are tied, each layer's matrices and two norms, with qk_norm two more of head_dim; one norm at the end.
+/// No biases.
+[[nodiscard]] std::int64_t parameter_count(const ModelSize& size);
+
+/// Parses `NAME:d_model,d_ff,num_layers,num_heads[,key=value]...[,flag]...` with the keys kv_heads, head_dim, vocab and
+/// theta and the flags tied and qk_norm.
+/// @throws  UsageError  naming the text and the error: a missing or non-positive extent, an unknown key or one that is
+///                      given twice, kv_heads that do not divide num_heads, d_model not a multiple of num_heads without
+///                      a head_dim, an odd head_dim (RoPE rotates pairs), the name of a built-in size, or a name that
 ///                      would break a case name
 [[nodiscard]] ModelSize parse_model_size(std::string_view text);
+
+/// Returns the text behind the name that parse_model_size() reads: `2048,8192,24,16,kv_heads=4`. Values at their
+/// defaults are left out.
+[[nodiscard]] std::string extents_text(const ModelSize& size);
 
 }  // namespace tbench

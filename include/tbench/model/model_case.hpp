@@ -29,7 +29,6 @@ struct ModelConfig {
   std::string impl;  // "eager", "sdpa", ...: see src/model/training/model_impl.hpp
   DeviceKind device{};
   std::uint64_t seed{};
-  std::int64_t vocab_size{kVocabSize};
   Execution exec{Execution::kStream};
   std::string packages{};  // folder of the packages that tools/compile_model.py made; empty if there are none
   BatchPart part{};        // of part.count * batch sequences; by default all of them

@@ -64,7 +64,8 @@ class CompiledPasses final : public ModelPasses {
       load_training(config);
     }
     for (const at::Tensor& leaf : leaves_) weights_.push_back(leaf.detach());
-    const RopeTable table = make_rope_table(config.context, config.size.head_dim(), weights_.front().options());
+    const RopeTable table =
+        make_rope_table(config.context, config.size.head_dim(), weights_.front().options(), config.size.rope_theta);
     for (const at::Tensor& part : {table.cos, table.sin}) rope_.push_back(part.unsqueeze(1).contiguous());
     gradient_of_loss_ =
         inputs.loss_scale.defined() ? inputs.loss_scale : at::ones({}, weights_.front().options().dtype(at::kFloat));

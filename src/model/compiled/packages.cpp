@@ -78,7 +78,7 @@ std::string model_package_contents(const ModelConfig& config, ModelGraph graph) 
   const char* const machine = config.device == DeviceKind::kCpu ? "cpu" : at::cuda::getCurrentDeviceProperties()->name;
   return fmt::format(
       "{} of d_model {}, d_ff {}, num_layers {}, num_heads {}, vocab_size {}, ctx {}, batch {}, {}, on {}, PyTorch {}",
-      name_of(graph), size.d_model, size.d_ff, size.num_layers, size.num_heads, config.vocab_size, config.context,
+      name_of(graph), size.d_model, size.d_ff, size.num_layers, size.num_heads, config.size.vocab_size, config.context,
       config.batch, package_precision(config.precision), machine, TORCH_VERSION);
 }
 

@@ -134,6 +134,13 @@ std::optional<std::string> DataParallelCase::unsupported_reason() const {
 }
 
 std::optional<std::string> DataParallelCase::strategy_unsupported_reason() const {
+  const ModelSize& size = config_.model.size;
+  if (!size.has_plain_layers() || size.vocab_size != kVocabSize) {
+    return fmt::format(
+        "DataParallel predicts steps of sizes with as many kv_heads as heads, head_dim d_model / "
+        "num_heads and a vocabulary of {} alone",
+        kVocabSize);
+  }
   const bool is_graph = config_.model.exec == Execution::kGraph;
   if (is_graph && config_.strategy == ParallelStrategy::kReducer) {
     return "exec:graph: strategy:reducer keeps account of its buckets on the host, which no replay does";

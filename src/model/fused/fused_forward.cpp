@@ -19,7 +19,7 @@ StepOutputs FusedPasses::loss(const at::Tensor& tokens, const at::Tensor& target
   in_range("loss", [&] {
     const HeadBuffers& head = buffers_.head;
     kernels::cross_entropy({.rows = extents_.tokens(),
-                            .width = config_.vocab_size,
+                            .width = config_.size.vocab_size,
                             .precision = storage_,
                             .logits = head.logits,
                             .targets = targets.const_data_ptr<std::int64_t>(),

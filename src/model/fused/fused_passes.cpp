@@ -50,7 +50,7 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
           .d_ff = config.size.d_ff,
           .num_layers = config.size.num_layers,
           .num_heads = config.size.num_heads,
-          .vocab_size = config.vocab_size,
+          .vocab_size = config.size.vocab_size,
           .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
           .has_backward = has_backward,
           .attention_workspace_bytes = static_cast<std::int64_t>(workspace),
@@ -90,14 +90,15 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
       dtype_{compute_dtype(config_.precision, at::kFloat)},
       attention_{attention_problem(config_)},
       norm_{norm_shape(config_)},
-      rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options())},
+      rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options(),
+                            config_.size.rope_theta)},
       library_{parameters_.leaves().front().device(), config_.pass != Pass::kForward},
       update_plan_{update_plan(config_.size.d_model, multiprocessors_of_current_device())},
       linears_{.qkv{linear(config_.size.d_model, 3 * config_.size.d_model)},
                .output{linear(config_.size.d_model, config_.size.d_model)},
                .gate_up{linear(config_.size.d_model, 2 * config_.size.d_ff)},
                .w2{linear(config_.size.d_ff, config_.size.d_model)},
-               .lm_head{linear(config_.size.d_model, config_.vocab_size)}},
+               .lm_head{linear(config_.size.d_model, config_.size.vocab_size)}},
       extents_{extents_of(config_, attention_, norm_)},
       buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
@@ -136,7 +137,7 @@ void FusedPasses::allocate() {
   const at::TensorOptions options = parameters_.leaves().front().options().requires_grad(false);
   block_ = at::empty({buffers_.bytes()}, options.dtype(at::kByte));
   buffers_.set_block(block_.mutable_data_ptr());
-  logits_ = view_of(block_, buffers_.head.logits, dtype_, {config_.batch, config_.context, config_.vocab_size});
+  logits_ = view_of(block_, buffers_.head.logits, dtype_, {config_.batch, config_.context, config_.size.vocab_size});
   if (!extents_.has_backward) return;
   losses_ = view_of(block_, buffers_.head.losses, at::kFloat, {extents_.tokens()});
   loss_ = view_of(block_, buffers_.head.loss, at::kFloat, {});

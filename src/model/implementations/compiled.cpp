@@ -6,12 +6,17 @@
 namespace tbench::model::implementations::compiled {
 namespace {
 
+std::optional<std::string> unsupported_reason(const ModelConfig& config) {
+  if (auto reason = layers_refusal(config)) return reason;
+  return model_packages_refusal(config);
+}
+
 TBENCH_REGISTER(ModelImpl, {.name = "compiled",
                             .order = 50,
                             .make_passes = &make_compiled_passes,
                             .layout = {.fused_qkv = true},
                             .optimizer = AdamWVariant::kFused,
-                            .unsupported_reason = &model_packages_refusal});
+                            .unsupported_reason = &unsupported_reason});
 
 }  // namespace
 }  // namespace tbench::model::implementations::compiled

@@ -9,6 +9,7 @@ namespace {
 
 std::optional<std::string> unsupported_reason(const ModelConfig& config) {
   if (auto reason = flash_attention_refusal(config)) return reason;
+  if (auto reason = layers_refusal(config)) return reason;
   if (config.size.d_model <= kernels::kNormMaxWidth) return std::nullopt;
   return fmt::format("our norm takes rows of up to {} elements, d_model is {}", kernels::kNormMaxWidth,
                      config.size.d_model);

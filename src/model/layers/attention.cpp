@@ -6,6 +6,7 @@
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/amax.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/matmul.h>
@@ -27,7 +28,14 @@ using cuda::in_range;
 
 constexpr bool kCausal = true;
 
-/// Runs ATen's fused attention. q, k, v and the result are [batch, heads, context, head_dim].
+/// Returns heads [batch, kv_heads, context, head_dim] copied for all heads that share them, head by head.
+at::Tensor repeated(const at::Tensor& shared, std::int64_t num_heads) {
+  const std::int64_t group = num_heads / shared.size(1);
+  return group == 1 ? shared : shared.repeat_interleave(group, 1);
+}
+
+/// Runs ATen's fused attention. q and the result are [batch, heads, context, head_dim], k and v [batch, kv_heads,
+/// context, head_dim]. The flash operators read shared heads in place; the memory-efficient operator needs copies.
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   if (q.is_cpu()) return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal));
   if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {
@@ -35,8 +43,9 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
   }
   // Only the backward pass needs the row sums' logarithms.
   const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
-  return std::get<0>(
-      at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
+  return std::get<0>(at::_scaled_dot_product_efficient_attention(q, repeated(k, q.size(1)), repeated(v, q.size(1)),
+                                                                 /*attn_bias=*/{}, with_log_sum_exp, kNoDropout,
+                                                                 kCausal));
 }
 
 /// Runs our own kernels. float32 tensors are multiplied in TF32 if the process's switch allows it, like all other
@@ -52,33 +61,53 @@ at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tens
                           .deterministic = false});
 }
 
-/// Runs one matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], and the output
-/// projection.
+/// Returns q and k, [batch, context, heads + kv_heads, head_dim], after their norms. The fused operator needs weights
+/// of the input's type.
+at::Tensor normalised(const at::Tensor& qk, const AttentionWeights& weights, const AttentionConstants& constants) {
+  const auto parts = qk.split_with_sizes({constants.num_heads, constants.kv_heads}, 2);
+  const auto norm = [](const at::Tensor& x, const at::Tensor& weight) {
+    return fused_rms_norm(x, weight.to(x.scalar_type()));
+  };
+  return in_range("attention.qk_norm", [&] {
+    return at::cat({norm(parts[0], weights.q_norm), norm(parts[1], weights.k_norm)}, 2);
+  });
+}
+
+/// Runs one matrix product for q, k and v, the norms of q and k if there are some, RoPE, `core` on [batch, heads,
+/// context, head_dim], and the output projection.
 at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v),
                             const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
-  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / constants.num_heads;
+  const std::int64_t batch = x.size(0), context = x.size(1);
+  const std::int64_t heads = constants.num_heads, kv_heads = constants.kv_heads;
   const at::Tensor qkv = in_range("attention.qkv", [&] {
                            return at::linear(x, weights.qkv);
-                         }).view({batch, context, 3, constants.num_heads, head_dim});
+                         }).view({batch, context, heads + 2 * kv_heads, constants.head_dim});
   // Uses splits instead of slices: the backward of a split is one concatenation; the backward of slices makes a
   // zero-filled tensor per slice.
-  const auto parts = qkv.split_with_sizes({2, 1}, 2);
-  const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], constants.rotation); }).unbind(2);
-  const at::Tensor attended = in_range("attention.core", [&] {
-    return core(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
-  });
-  return in_range("attention.out_proj", [&] {
-    return at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}), weights.output);
-  });
+  const auto parts = qkv.split_with_sizes({heads + kv_heads, kv_heads}, 2);
+  const at::Tensor to_turn = weights.q_norm.defined() ? normalised(parts[0], weights, constants) : parts[0];
+  const auto qk = in_range("attention.rope", [&] {
+                    return fused_rope(to_turn.unsqueeze(2), constants.rotation).squeeze(2);
+                  }).split_with_sizes({heads, kv_heads}, 2);
+  const at::Tensor attended = in_range(
+      "attention.core", [&] { return core(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].transpose(1, 2)); });
+  return in_range("attention.out_proj",
+                  [&] { return at::linear(attended.transpose(1, 2).flatten(-2), weights.output); });
+}
+
+AttentionConstants constants_of(const ModelSize& size) {
+  AttentionConstants constants;
+  constants.num_heads = size.num_heads;
+  constants.kv_heads = size.kv_heads();
+  constants.head_dim = size.head_dim();
+  return constants;
 }
 
 }  // namespace
 
 AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config) {
-  AttentionConstants constants;
-  constants.num_heads = config.num_heads;
-  constants.rope = make_rope_table(config.context, config.head_dim, config.options);
+  AttentionConstants constants = constants_of(config.size);
+  constants.rope = make_rope_table(config.context, config.size.head_dim(), config.options, config.size.rope_theta);
   constants.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
   constants.minus_infinity =
       at::scalar_tensor(-std::numeric_limits<double>::infinity(), config.options.dtype(config.score_dtype));
@@ -86,9 +115,9 @@ AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig
 }
 
 AttentionConstants make_fused_attention_constants(const AttentionConstantsConfig& config) {
-  AttentionConstants constants;
-  constants.num_heads = config.num_heads;
-  constants.rotation = make_rope_rotation(config.context, config.head_dim, config.options);
+  AttentionConstants constants = constants_of(config.size);
+  constants.rotation =
+      make_rope_rotation(config.context, config.size.head_dim(), config.options, config.size.rope_theta);
   return constants;
 }
 
@@ -98,12 +127,19 @@ at::Tensor eager_softmax(const at::Tensor& x) {
 }
 
 at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
-  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / constants.num_heads;
+  const std::int64_t batch = x.size(0), context = x.size(1);
   const auto project = [&](const at::Tensor& weight) {
     return in_range("attention.qkv", [&] { return at::linear(x, weight); })
-        .view({batch, context, constants.num_heads, head_dim})
+        .view({batch, context, -1, constants.head_dim})
         .transpose(1, 2);
+  };
+  const auto norm = [&](const at::Tensor& projected, const at::Tensor& weight) {
+    if (!weight.defined()) return projected;
+    return in_range("attention.qk_norm", [&] { return eager_rms_norm(projected, weight); });
+  };
+  const auto repeat = [&](const at::Tensor& shared) {
+    if (constants.kv_heads == constants.num_heads) return shared;
+    return in_range("attention.repeat_kv", [&] { return repeated(shared, constants.num_heads); });
   };
   const auto rope = [&](const char* name, const at::Tensor& projected) {
     return in_range(name, [&] { return eager_rope(projected, constants.rope); });
@@ -116,16 +152,15 @@ at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
   const auto softmax = [](const at::Tensor& masked) {
     return in_range("attention.softmax", [&] { return eager_softmax(masked); });
   };
-  const at::Tensor q = rope("attention.rope_q", project(weights.q));
-  const at::Tensor k = rope("attention.rope_k", project(weights.k));
-  const at::Tensor v = project(weights.v);
+  const at::Tensor q = rope("attention.rope_q", norm(project(weights.q), weights.q_norm));
+  const at::Tensor k = repeat(rope("attention.rope_k", norm(project(weights.k), weights.k_norm)));
+  const at::Tensor v = repeat(project(weights.v));
   const at::Tensor scores = in_range("attention.scores", [&] {
-    return at::matmul(q, k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(head_dim)));
+    return at::matmul(q, k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(constants.head_dim)));
   });
   const at::Tensor probabilities = softmax(mask(scores));
-  const at::Tensor attended = in_range("attention.context", [&] {
-    return at::matmul(probabilities, v).transpose(1, 2).reshape({batch, context, d_model});
-  });
+  const at::Tensor attended =
+      in_range("attention.context", [&] { return at::matmul(probabilities, v).transpose(1, 2).flatten(-2); });
   return in_range("attention.out_proj", [&] { return at::linear(attended, weights.output); });
 }
 

@@ -13,6 +13,8 @@ namespace tbench::model {
 /// Constants that attention reads besides weights. Each variant fills only the members that it needs.
 struct AttentionConstants {
   std::int64_t num_heads{};
+  std::int64_t kv_heads{};
+  std::int64_t head_dim{};
   RopeTable rope;
   at::Tensor rotation;        // [context, 1, 1, head_dim / 2], complex
   at::Tensor mask;            // [context, context] bool: true if the row's query sees the column's key
@@ -21,8 +23,7 @@ struct AttentionConstants {
 
 struct AttentionConstantsConfig {
   std::int64_t context{};
-  std::int64_t num_heads{};
-  std::int64_t head_dim{};
+  ModelSize size;
   at::TensorOptions options;     // the parameters' device and dtype
   at::ScalarType score_dtype{};  // dtype of q k^T: the autocast dtype, or the parameters' dtype
 };
@@ -31,7 +32,8 @@ struct AttentionConstantsConfig {
 [[nodiscard]] AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config);
 [[nodiscard]] AttentionConstants make_fused_attention_constants(const AttentionConstantsConfig& config);
 
-/// Attention from elementary operations: three projections, scores in memory, mask by `where`, softmax.
+/// Attention from elementary operations: three projections, with qk_norm each head's RMSNorm of q and k, RoPE, copies
+/// of k and v for the heads that share them, scores in memory, mask by `where`, softmax.
 /// @param x        [batch, context, d_model]
 /// @param weights  q, k, v, output
 /// @return         [batch, context, d_model]

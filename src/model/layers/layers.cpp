@@ -28,21 +28,22 @@ namespace tbench::model {
 namespace {
 
 /// Returns the rotation angles, [context, head_dim / 2] float64, on the CPU.
-at::Tensor rope_angles(std::int64_t context, std::int64_t head_dim) {
+at::Tensor rope_angles(std::int64_t context, std::int64_t head_dim, double theta) {
   const auto options = at::TensorOptions{}.dtype(at::kDouble);
   const at::Tensor exponents = at::arange(0, head_dim, 2, options).div(static_cast<double>(head_dim));
-  return at::outer(at::arange(context, options), at::pow(kRopeTheta, exponents.neg()));
+  return at::outer(at::arange(context, options), at::pow(theta, exponents.neg()));
 }
 
 }  // namespace
 
-RopeTable make_rope_table(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options) {
-  const at::Tensor angles = rope_angles(context, head_dim);
+RopeTable make_rope_table(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options, double theta) {
+  const at::Tensor angles = rope_angles(context, head_dim, theta);
   return {.cos = at::cos(angles).to(options), .sin = at::sin(angles).to(options)};
 }
 
-at::Tensor make_rope_rotation(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options) {
-  const RopeTable table = make_rope_table(context, head_dim, options);
+at::Tensor make_rope_rotation(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options,
+                              double theta) {
+  const RopeTable table = make_rope_table(context, head_dim, options, theta);
   return at::complex(table.cos, table.sin).view({context, 1, 1, head_dim / 2});
 }
 

@@ -13,19 +13,18 @@ namespace tbench::model {
 // Rotary position embedding: the pair (x[2i], x[2i+1]) at position p is rotated by the angle p * theta^(-2i /
 // head_dim).
 
-inline constexpr double kRopeTheta = 10'000.0;
-
 struct RopeTable {
   at::Tensor cos, sin;  // [context, head_dim / 2]
 };
 
 /// Makes the table. Angles are computed in float64, and the results are rounded once. Copies to the device, so do not
 /// call it in a step.
-[[nodiscard]] RopeTable make_rope_table(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options);
+[[nodiscard]] RopeTable make_rope_table(std::int64_t context, std::int64_t head_dim, const at::TensorOptions& options,
+                                        double theta = kRopeTheta);
 
 /// Returns cos + i sin of the same angles, [context, 1, 1, head_dim / 2], in the complex type of `options`' dtype.
 [[nodiscard]] at::Tensor make_rope_rotation(std::int64_t context, std::int64_t head_dim,
-                                            const at::TensorOptions& options);
+                                            const at::TensorOptions& options, double theta = kRopeTheta);
 
 /// Rotates by elementary operations on the even and the odd elements. The result has the promoted dtype of x and the
 /// table.

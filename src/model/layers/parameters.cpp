@@ -58,39 +58,55 @@ void fill_truncated_normal(const std::vector<at::Tensor>& tensors, const std::ve
 
 }  // namespace
 
-BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors) {
-  return {.name = {},
-          .ln1 = tensors[0],
-          .attention = {.q = tensors[1], .k = tensors[2], .v = tensors[3], .qkv = {}, .output = tensors[4]},
-          .ln2 = tensors[8],
-          .feed_forward = {.w1 = tensors[5], .w2 = tensors[6], .w3 = tensors[7], .gate_up = {}}};
+std::size_t block_parameters(const ModelSize& size) {
+  return static_cast<std::size_t>(size.qk_norm ? BlockParameter::kKNorm : BlockParameter::kLn2) + 1;
 }
 
-Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
-                       const at::TensorOptions& options) {
-  if (layout.shares > 0) allocate_whole(size, vocab_size, layout, options);
+BlockWeights block_weights(std::span<const at::Tensor> tensors) {
+  using enum BlockParameter;
+  const auto of = [&](BlockParameter parameter) {
+    const auto index = static_cast<std::size_t>(parameter);
+    return index < tensors.size() ? tensors[index] : at::Tensor{};
+  };
+  return {.name = {},
+          .ln1 = of(kLn1),
+          .attention = {.q = of(kQ),
+                        .k = of(kK),
+                        .v = of(kV),
+                        .qkv = {},
+                        .output = of(kOutput),
+                        .q_norm = of(kQNorm),
+                        .k_norm = of(kKNorm)},
+          .ln2 = of(kLn2),
+          .feed_forward = {.w1 = of(kW1), .w2 = of(kW2), .w3 = of(kW3), .gate_up = {}}};
+}
+
+Parameters::Parameters(const ModelSize& size, const ParameterLayout& layout, const at::TensorOptions& options) {
+  if (layout.shares > 0) allocate_whole(size, layout, options);
   const std::int64_t d_model = size.d_model;
-  add("token_embeddings.weight", Kind::kEmbedding, {vocab_size, d_model}, options);
+  add("token_embeddings.weight", size.tied ? Kind::kTied : Kind::kEmbedding, {size.vocab_size, d_model}, options);
   for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
     const std::string prefix = fmt::format("layers.{}.", layer);
     add(prefix + "ln1.weight", Kind::kNorm, {d_model}, options);
-    add_qkv(prefix, d_model, layout.fused_qkv, options);
-    add(prefix + "attn.output_proj.weight", Kind::kLinear, {d_model, d_model}, options);
+    add_qkv(prefix, size, layout.fused_qkv, options);
+    add(prefix + "attn.output_proj.weight", Kind::kLinear, {d_model, size.q_width()}, options);
     add_feed_forward(prefix, size, layout.fused_gate_up, options);
     add(prefix + "ln2.weight", Kind::kNorm, {d_model}, options);
+    if (!size.qk_norm) continue;
+    add(prefix + "attn.q_norm.weight", Kind::kNorm, {size.head_dim()}, options);
+    add(prefix + "attn.k_norm.weight", Kind::kNorm, {size.head_dim()}, options);
   }
   add("ln_final.weight", Kind::kNorm, {d_model}, options);
-  add("lm_head.weight", Kind::kLinear, {vocab_size, d_model}, options);
+  if (!size.tied) add("lm_head.weight", Kind::kLinear, {size.vocab_size, d_model}, options);
   for (auto& leaf : leaves_) leaf.requires_grad_(true);
-  assemble(size.num_layers, layout);
+  assemble(size, layout);
 }
 
 /// Allocates the storage of all leaves. Elements between leaves are zero, since an optimizer reads and writes them,
 /// too.
-void Parameters::allocate_whole(const ModelSize& size, std::int64_t vocab_size, ParameterLayout layout,
-                                const at::TensorOptions& options) {
+void Parameters::allocate_whole(const ModelSize& size, ParameterLayout layout, const at::TensorOptions& options) {
   const std::int64_t shares = std::exchange(layout.shares, 0);
-  const Parameters shapes{size, vocab_size, layout, options.device(at::kMeta)};
+  const Parameters shapes{size, layout, options.device(at::kMeta)};
   std::int64_t end = 0;
   for (const at::Tensor& leaf : shapes.leaves()) {
     begins_.push_back(end);
@@ -125,16 +141,20 @@ void Parameters::add_part(std::string name, std::size_t leaf, std::int64_t first
   kinds_.push_back(Kind::kLinear);
 }
 
-void Parameters::add_qkv(const std::string& prefix, std::int64_t d_model, bool fused,
+void Parameters::add_qkv(const std::string& prefix, const ModelSize& size, bool fused,
                          const at::TensorOptions& options) {
+  const std::array<std::int64_t, kQkvNames.size()> rows{size.q_width(), size.kv_width(), size.kv_width()};
   if (!fused) {
-    for (const auto name : kQkvNames)
-      add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
+    for (std::size_t part = 0; part < rows.size(); ++part) {
+      add(fmt::format("{}{}", prefix, kQkvNames.at(part)), Kind::kLinear, {rows.at(part), size.d_model}, options);
+    }
     return;
   }
-  const std::size_t leaf = add_leaf({std::int64_t{kQkvNames.size()} * d_model, d_model}, options);
-  for (std::size_t part = 0; part < kQkvNames.size(); ++part) {
-    add_part(fmt::format("{}{}", prefix, kQkvNames[part]), leaf, static_cast<std::int64_t>(part) * d_model, d_model);
+  const std::size_t leaf = add_leaf({size.q_width() + 2 * size.kv_width(), size.d_model}, options);
+  std::int64_t first = 0;
+  for (std::size_t part = 0; part < rows.size(); ++part) {
+    add_part(fmt::format("{}{}", prefix, kQkvNames.at(part)), leaf, first, rows.at(part));
+    first += rows.at(part);
   }
 }
 
@@ -152,12 +172,12 @@ void Parameters::add_feed_forward(const std::string& prefix, const ModelSize& si
   add_part(prefix + "ffn.w3.weight", gate_up, size.d_ff, size.d_ff);
 }
 
-void Parameters::assemble(std::int64_t num_layers, const ParameterLayout& layout) {
+void Parameters::assemble(const ModelSize& size, const ParameterLayout& layout) {
   weights_.token_embeddings = leaves_.front();
-  for (std::int64_t layer = 0; layer < num_layers; ++layer) {
-    const std::size_t first = 1 + kBlockParameters * static_cast<std::size_t>(layer);
-    std::array<at::Tensor, kBlockParameters> tensors;
-    for (std::size_t i = 0; i < kBlockParameters; ++i) tensors[i] = leaves_[named_[first + i].leaf];
+  std::vector<at::Tensor> tensors(block_parameters(size));
+  for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
+    const std::size_t first = 1 + tensors.size() * static_cast<std::size_t>(layer);
+    for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i] = leaves_[named_[first + i].leaf];
     BlockWeights block = block_weights(tensors);
     block.name = fmt::format("layer.{}", layer);
     if (layout.fused_qkv) {
@@ -172,8 +192,14 @@ void Parameters::assemble(std::int64_t num_layers, const ParameterLayout& layout
     }
     weights_.blocks.push_back(std::move(block));
   }
-  weights_.ln_final = leaves_[leaves_.size() - 2];
-  weights_.lm_head = leaves_.back();
+  weights_.ln_final = leaves_[leaves_.size() - (size.tied ? 1 : 2)];
+  weights_.lm_head = size.tied ? leaves_.front() : leaves_.back();
+}
+
+double Parameters::deviation_of(Kind kind, const at::Tensor& matrix) {
+  if (kind == Kind::kEmbedding) return 1.0;
+  if (kind == Kind::kTied) return kTiedDeviation;
+  return std::sqrt(2.0 / static_cast<double>(matrix.size(0) + matrix.size(1)));
 }
 
 void Parameters::fill(std::size_t first, const std::vector<at::Tensor>& values, std::uint64_t seed) const {
@@ -187,9 +213,8 @@ void Parameters::fill(std::size_t first, const std::vector<at::Tensor>& values, 
       values[i].fill_(1.0);
       continue;
     }
-    const double fan_sum = static_cast<double>(values[i].size(0) + values[i].size(1));
     matrices.push_back(values[i]);
-    standard_deviations.push_back(kinds_[index] == Kind::kEmbedding ? 1.0 : std::sqrt(2.0 / fan_sum));
+    standard_deviations.push_back(deviation_of(kinds_[index], values[i]));
     seeds.push_back(seed + kSeedStep * (index + 1));
   }
   fill_truncated_normal(matrices, standard_deviations, seeds);

@@ -18,9 +18,10 @@ namespace tbench::model {
 
 /// Weights of an attention layer. Either q, k and v are defined, or qkv, which has their rows one after the other.
 struct AttentionWeights {
-  at::Tensor q, k, v;  // [d_model, d_model] each
-  at::Tensor qkv;      // [3 * d_model, d_model]
-  at::Tensor output;   // [d_model, d_model]
+  at::Tensor q{}, k{}, v{};       // [q_width, d_model], and [kv_width, d_model] twice
+  at::Tensor qkv{};               // [q_width + 2 * kv_width, d_model]
+  at::Tensor output{};            // [d_model, q_width]
+  at::Tensor q_norm{}, k_norm{};  // [head_dim] each, only with ModelSize::qk_norm
 };
 
 /// Weights of a feed-forward layer. Either w1 and w3 are defined, or gate_up, which has their rows one after the other.
@@ -43,15 +44,22 @@ struct ModelWeights {
   at::Tensor token_embeddings;  // [vocab_size, d_model]
   std::vector<BlockWeights> blocks;
   at::Tensor ln_final;  // [d_model]
-  at::Tensor lm_head;   // [vocab_size, d_model]
+  at::Tensor lm_head;   // [vocab_size, d_model]; the embeddings themselves if the size is tied
 };
 
-/// Number of parameters of one block, in the order ln1, q, k, v, output, w1, w2, w3, ln2.
-inline constexpr std::size_t kBlockParameters = 9;
+/// The order of a block's parameters. The last two exist only with ModelSize::qk_norm.
+enum class BlockParameter : std::uint8_t { kLn1, kQ, kK, kV, kOutput, kW1, kW2, kW3, kLn2, kQNorm, kKNorm };
+
+/// Returns the number of parameters of one block.
+[[nodiscard]] std::size_t block_parameters(const ModelSize& size);
 
 /// Returns a block's weights from its parameters.
-/// @param tensors  the block's parameters, in the order of kBlockParameters
-[[nodiscard]] BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors);
+/// @param tensors  the block's parameters, in the order of BlockParameter, with or without the last two
+[[nodiscard]] BlockWeights block_weights(std::span<const at::Tensor> tensors);
+
+/// Standard deviation of the initial values of tied embeddings, as in the published Llama and Qwen models
+/// (`initializer_range`). With 1, as for other embeddings, logits would be about sqrt(d_model).
+inline constexpr double kTiedDeviation = 0.02;
 
 /// How parameters are stored. Parameters of a layer that share a leaf are multiplied by one matrix product.
 struct ParameterLayout {
@@ -77,19 +85,19 @@ struct NamedParameter {
 class Parameters {
  public:
   /// Allocates the parameters, uninitialised.
-  Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
-             const at::TensorOptions& options);
+  Parameters(const ModelSize& size, const ParameterLayout& layout, const at::TensorOptions& options);
 
   /// Fills each parameter with its initial_value(). Does not synchronise.
   void initialise(std::uint64_t seed);
   /// Returns the initial value of parameter `index`: projections and LM head from a normal distribution with a standard
-  /// deviation of sqrt(2 / (inputs + outputs)), embeddings with one of 1, both truncated at three standard deviations;
-  /// norms are ones. Depends on `seed` and `index` alone.
+  /// deviation of sqrt(2 / (inputs + outputs)), embeddings with one of 1, or of 0.02 if they are the LM head, too; all
+  /// truncated at three standard deviations; norms are ones. Depends on `seed` and `index` alone.
   [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
   /// Returns the initial values of `count` parameters from `first` on, in fewer operations than by initial_value().
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
 
-  /// The parameters in the order embedding; for each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
+  /// The parameters in the order embedding; for each layer those of BlockParameter; ln_final; lm_head, unless it is
+  /// tied to the embedding.
   [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
   /// The tensors with respect to which autograd differentiates, and which the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
@@ -105,17 +113,18 @@ class Parameters {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  enum class Kind { kEmbedding, kLinear, kNorm };
+  enum class Kind { kEmbedding, kTied, kLinear, kNorm };
+  /// Returns the standard deviation of a matrix's initial values.
+  [[nodiscard]] static double deviation_of(Kind kind, const at::Tensor& matrix);
   /// Writes the initial values of the parameters from `first` on.
   void fill(std::size_t first, const std::vector<at::Tensor>& values, std::uint64_t seed) const;
-  void allocate_whole(const ModelSize& size, std::int64_t vocab_size, ParameterLayout layout,
-                      const at::TensorOptions& options);
+  void allocate_whole(const ModelSize& size, ParameterLayout layout, const at::TensorOptions& options);
   [[nodiscard]] std::size_t add_leaf(std::vector<std::int64_t> shape, const at::TensorOptions& options);
   void add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options);
   void add_part(std::string name, std::size_t leaf, std::int64_t first_row, std::int64_t rows);
-  void add_qkv(const std::string& prefix, std::int64_t d_model, bool fused, const at::TensorOptions& options);
+  void add_qkv(const std::string& prefix, const ModelSize& size, bool fused, const at::TensorOptions& options);
   void add_feed_forward(const std::string& prefix, const ModelSize& size, bool fused, const at::TensorOptions& options);
-  void assemble(std::int64_t num_layers, const ParameterLayout& layout);
+  void assemble(const ModelSize& size, const ParameterLayout& layout);
 
   std::vector<NamedParameter> named_;
   std::vector<Kind> kinds_;  // kinds of the parameters in named_

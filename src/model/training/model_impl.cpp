@@ -15,18 +15,32 @@ Registry<ModelImpl>& model_impls() {
 const ModelImpl& checked_model_impl(const ModelConfig& config) {
   const ModelImpl& impl = model_impls().at(config.impl);
   const ModelSize& size = config.size;
-  for (const std::int64_t extent :
-       {size.d_model, size.d_ff, size.num_layers, size.num_heads, config.context, config.batch, config.vocab_size}) {
+  for (const std::int64_t extent : {size.d_model, size.d_ff, size.num_layers, size.num_heads, config.context,
+                                    config.batch, config.size.vocab_size}) {
     if (extent <= 0) throw UsageError{fmt::format("size:{}: the extent {} is not positive", size.name, extent)};
   }
-  if (size.d_model % size.num_heads != 0 || size.head_dim() % 2 != 0) {
+  if (size.num_heads % size.kv_heads() != 0) {
+    throw UsageError{
+        fmt::format("size:{}: {} kv_heads do not divide {} heads", size.name, size.kv_heads(), size.num_heads)};
+  }
+  if ((size.own_head_dim == 0 && size.d_model % size.num_heads != 0) || size.head_dim() % 2 != 0) {
     throw UsageError{fmt::format("size:{}: d_model {} over {} heads does not give an even head_dim", size.name,
                                  size.d_model, size.num_heads)};
   }
   return impl;
 }
 
+std::optional<std::string> layers_refusal(const ModelConfig& config) {
+  if (config.size.has_plain_layers()) return std::nullopt;
+  return fmt::format("impl:{} has no {}; eager and sdpa have", config.impl,
+                     config.size.kv_heads() != config.size.num_heads ? "shared key and value heads"
+                     : config.size.q_width() != config.size.d_model  ? "head_dim apart from d_model / num_heads"
+                     : config.size.tied                              ? "tied embeddings"
+                                                                     : "norm of q and k");
+}
+
 std::optional<std::string> flash_attention_refusal(const ModelConfig& config) {
+  if (config.size.kv_heads() != config.size.num_heads) return layers_refusal(config);
   if (config.device == DeviceKind::kCpu) return "our kernels run on GPUs only";
   return flash_unsupported_reason({.batch = config.batch,
                                    .heads = config.size.num_heads,

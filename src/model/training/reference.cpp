@@ -13,12 +13,9 @@
 namespace tbench::model {
 namespace {
 
-std::size_t first_of_block(std::size_t layer) { return 1 + kBlockParameters * layer; }
-
 at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors, const AttentionConstants& constants) {
   static const LayerOps ops = model_impls().at("eager").ops;
-  return block(ops, x, block_weights(std::span<const at::Tensor, kBlockParameters>{tensors.data(), kBlockParameters}),
-               constants);
+  return block(ops, x, block_weights(tensors), constants);
 }
 
 /// Returns row `row` of a batch, as a batch of one row.
@@ -53,10 +50,11 @@ Reference::Reference(const ModelConfig& config, const Parameters& parameters, st
       seed_{seed},
       dtype_{dtype},
       rows_{rows},
-      num_layers_{static_cast<std::size_t>(config.size.num_layers)} {
+      num_layers_{static_cast<std::size_t>(config.size.num_layers)},
+      block_parameters_{block_parameters(config.size)},
+      is_tied_{config.size.tied} {
   constants_ = make_eager_attention_constants({.context = config.context,
-                                               .num_heads = config.size.num_heads,
-                                               .head_dim = config.size.head_dim(),
+                                               .size = config.size,
                                                .options = parameters.named().front().value.options().dtype(dtype),
                                                .score_dtype = dtype});
 }
@@ -66,7 +64,7 @@ at::Tensor Reference::initial(std::size_t index) const {
 }
 
 std::vector<at::Tensor> Reference::initial_block(std::size_t layer) const {
-  std::vector<at::Tensor> tensors = parameters_.initial_values(first_of_block(layer), kBlockParameters, seed_);
+  std::vector<at::Tensor> tensors = parameters_.initial_values(first_of_block(layer), block_parameters_, seed_);
   for (at::Tensor& tensor : tensors) tensor = tensor.to(dtype_).requires_grad_(true);
   return tensors;
 }
@@ -86,18 +84,19 @@ void Reference::forward(const at::Tensor& tokens, const LogitsVisitor& visit) {
   }
   const std::size_t norm = first_of_block(num_layers_);
   const at::Tensor ln_final = initial(norm);
-  const at::Tensor lm_head = initial(norm + 1);
+  const at::Tensor lm_head = initial(head());
   for (std::int64_t row = 0; row < tokens.size(0); ++row) {
     visit(row, at::linear(ops.rms_norm(inputs_.back()[row], ln_final), lm_head));
   }
 }
 
 at::Tensor Reference::backward(const at::Tensor& targets, const GradientVisitor& visit) {
-  auto [loss, gradient] = backward_head(targets, visit);
+  auto [loss, gradient, of_head] = backward_head(targets, visit);
   for (std::size_t layer = num_layers_; layer-- > 0;) gradient = backward_block(layer, gradient, visit);
   const at::Tensor embeddings = initial(0);
   const auto embedded = model_impls().at("eager").ops.embedding(embeddings, tokens_);
-  visit(0, torch::autograd::grad({embedded}, {embeddings}, {gradient}).front());
+  const at::Tensor of_embedding = torch::autograd::grad({embedded}, {embeddings}, {gradient}).front();
+  visit(0, is_tied_ ? of_embedding.add(of_head) : of_embedding);
   inputs_.clear();
   return loss;
 }
@@ -106,7 +105,7 @@ Reference::Head Reference::backward_head(const at::Tensor& targets, const Gradie
   const LayerOps ops = model_impls().at("eager").ops;
   const std::size_t norm = first_of_block(num_layers_);
   const at::Tensor ln_final = initial(norm);
-  const at::Tensor lm_head = initial(norm + 1);
+  const at::Tensor lm_head = initial(head());
   at::Tensor loss, norm_gradient, head_gradient;
   std::vector<at::Tensor> rows;
   for (std::int64_t row = 0; row < targets.size(0); ++row) {
@@ -120,24 +119,24 @@ Reference::Head Reference::backward_head(const at::Tensor& targets, const Gradie
     add_to(head_gradient, gradients[2]);
     add_to(loss, share.detach());
   }
-  visit(norm + 1, head_gradient);
+  if (!is_tied_) visit(head(), head_gradient);
   visit(norm, norm_gradient);
-  return {.loss = loss, .gradient = at::cat(rows)};
+  return {.loss = loss, .gradient = at::cat(rows), .of_head = is_tied_ ? head_gradient : at::Tensor{}};
 }
 
 at::Tensor Reference::backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit) {
   const std::vector<at::Tensor> weights = initial_block(layer);
-  std::vector<at::Tensor> sums(kBlockParameters);
+  std::vector<at::Tensor> sums(block_parameters_);
   std::vector<at::Tensor> rows;
   for (std::int64_t first = 0; first < gradient.size(0); first += rows_) {
     std::vector<at::Tensor> inputs = weights;
     inputs.push_back(rows_of(inputs_[layer], first, rows_).detach().requires_grad_(true));
     const at::Tensor y = run_block(inputs.back(), weights, constants_);
     const auto gradients = torch::autograd::grad({y}, inputs, {rows_of(gradient, first, rows_)});
-    for (std::size_t i = 0; i < kBlockParameters; ++i) add_to(sums[i], gradients[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) add_to(sums[i], gradients[i]);
     rows.push_back(gradients.back());
   }
-  for (std::size_t i = 0; i < kBlockParameters; ++i) visit(first_of_block(layer) + i, sums[i]);
+  for (std::size_t i = 0; i < sums.size(); ++i) visit(first_of_block(layer) + i, sums[i]);
   return at::cat(rows);
 }
 

@@ -13,8 +13,9 @@ enum class Quantity {
   kLogits,             // logits of one row
   kLoss,               // mean loss, a scalar
   kHeadGradient,       // gradients of the LM head and of the norm before it
-  kGradient,           // gradients of all other parameters except the q and k projections
-  kAttentionGradient,  // gradients of the q and k projections
+  kGradient,           // gradients of all parameters that no other kind has
+  kAttentionGradient,  // gradients of the q and k projections and of their norms
+  kTiedGradient,       // gradient of embeddings that are the LM head, too
 };
 
 /// How a reference multiplies matrices: in its own type, or, if that is float32, in TF32.

@@ -19,8 +19,7 @@ namespace {
 
 AttentionConstantsConfig constants_config(const ModelConfig& config, const at::TensorOptions& options) {
   return {.context = config.context,
-          .num_heads = config.size.num_heads,
-          .head_dim = config.size.head_dim(),
+          .size = config.size,
           .options = options,
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
@@ -49,7 +48,7 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
     : config_{std::move(config)},
       impl_{impl},
       device_{torch_device(config_.device)},
-      parameters_{config_.size, config_.vocab_size, impl.layout, at::TensorOptions{}.device(device_).dtype(dtype)} {
+      parameters_{config_.size, impl.layout, at::TensorOptions{}.device(device_).dtype(dtype)} {
   if (config_.precision == Precision::kFp16 && config_.pass != Pass::kForward) scaler_.emplace(device_);
   if (impl_.make_passes != nullptr) {
     passes_ = impl_.make_passes(
@@ -78,7 +77,7 @@ void Trainer::initialise(std::uint64_t seed) {
 at::Tensor Trainer::whole_batch(std::uint64_t seed) const {
   at::Generator generator = at::globalContext().defaultGenerator(device_).clone();
   generator.set_current_seed(seed);
-  return at::randint(config_.vocab_size, {config_.part.count * config_.batch, config_.context + 1}, generator,
+  return at::randint(config_.size.vocab_size, {config_.part.count * config_.batch, config_.context + 1}, generator,
                      tokens_.options());
 }
 

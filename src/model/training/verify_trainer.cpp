@@ -82,11 +82,14 @@ class KeptOutputs final : public PhaseMarker {
   bool is_kept_{};
 };
 
-Quantity quantity_of(std::size_t index, std::size_t count) {
-  if (index + 2 >= count) return Quantity::kHeadGradient;
-  const std::size_t in_block = (index - 1) % kBlockParameters;
-  const bool is_query_or_key = index > 0 && (in_block == 1 || in_block == 2);
-  return is_query_or_key ? Quantity::kAttentionGradient : Quantity::kGradient;
+Quantity quantity_of(std::size_t index, const ModelSize& size) {
+  using enum BlockParameter;
+  if (index == 0) return size.tied ? Quantity::kTiedGradient : Quantity::kGradient;
+  const std::size_t of_block = block_parameters(size);
+  if (index > of_block * static_cast<std::size_t>(size.num_layers)) return Quantity::kHeadGradient;
+  const auto in_block = static_cast<BlockParameter>((index - 1) % of_block);
+  const bool is_of_scores = in_block == kQ || in_block == kK || in_block == kQNorm || in_block == kKNorm;
+  return is_of_scores ? Quantity::kAttentionGradient : Quantity::kGradient;
 }
 
 /// Returns the sum of a tensor's words as integers, modulo 2^52 so that a double holds it exactly.
@@ -164,12 +167,11 @@ class TrainerCheck {
     const bool is_scaled = trainer_.scaler() != nullptr && trainer_.optimizer() == nullptr;
     const double unscale = is_scaled ? 1.0 / trainer_.scaler()->scale() : 1.0;
     const Parameters& parameters = trainer_.parameters();
-    const std::size_t count = parameters.named().size();
     const auto compare = [&](std::size_t index, const at::Tensor& expected) {
       at::Tensor gradient = parameters.gradient(index);
       if (gradient.defined() && is_scaled) gradient = gradient.to(at::kDouble).mul(unscale);
       comparison_.add_batched(parameters.named()[index].name + ".grad", gradient, expected,
-                              tolerance(quantity_of(index, count), expected));
+                              tolerance(quantity_of(index, trainer_.config().size), expected));
     };
     const at::Tensor expected_loss = reference_.backward(batch_.targets, compare);
     comparison_.add("loss", mean_of(loss), expected_loss, tolerance(Quantity::kLoss, expected_loss));

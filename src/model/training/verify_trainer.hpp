@@ -80,11 +80,15 @@ class Reference {
   at::Tensor backward(const at::Tensor& targets, const GradientVisitor& visit);
 
  private:
+  [[nodiscard]] std::size_t first_of_block(std::size_t layer) const { return 1 + block_parameters_ * layer; }
+  /// Returns the index of the LM head's parameter.
+  [[nodiscard]] std::size_t head() const { return is_tied_ ? 0 : first_of_block(num_layers_) + 1; }
   [[nodiscard]] at::Tensor initial(std::size_t index) const;
   [[nodiscard]] std::vector<at::Tensor> initial_block(std::size_t layer) const;
   struct Head {
     at::Tensor loss;
     at::Tensor gradient;  // gradient with respect to the last block's output, [rows, context, d_model]
+    at::Tensor of_head;   // part of the embeddings' gradient, if they are tied
   };
   Head backward_head(const at::Tensor& targets, const GradientVisitor& visit);
   at::Tensor backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit);
@@ -94,6 +98,8 @@ class Reference {
   at::ScalarType dtype_;
   std::int64_t rows_;
   std::size_t num_layers_;
+  std::size_t block_parameters_;
+  bool is_tied_;
   AttentionConstants constants_;
   at::Tensor tokens_;
   std::vector<at::Tensor> inputs_;  // inputs of every block and of the final norm, [rows, context, d_model] each

@@ -85,8 +85,7 @@ std::string flags_of(const Study& study, const Changes& changes) {
     flags += fmt::format(" --tb_axis={}.{}={}", change.family, change.axis.key, join(change.axis.values, ","));
   }
   for (const ModelSize& size : changes.sizes) {
-    flags +=
-        fmt::format(" --tb_size={}:{},{},{},{}", size.name, size.d_model, size.d_ff, size.num_layers, size.num_heads);
+    flags += fmt::format(" --tb_size={}:{}", size.name, extents_text(size));
   }
   return flags;
 }

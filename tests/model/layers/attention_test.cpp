@@ -1,12 +1,13 @@
 #include "model/layers/attention.hpp"
 
-#include <ATen/ops/cat.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
+#include <vector>
 
 namespace tbench::model {
 namespace {
@@ -14,8 +15,7 @@ namespace {
 constexpr std::int64_t kContext = 7, kHeads = 3, kHeadDim = 8, kModel = kHeads * kHeadDim;
 const auto kAttentionOptions = at::TensorOptions{}.dtype(at::kDouble);
 const AttentionConstantsConfig kConstants{.context = kContext,
-                                          .num_heads = kHeads,
-                                          .head_dim = kHeadDim,
+                                          .size = {.name = {}, .d_model = kModel, .num_heads = kHeads},
                                           .options = kAttentionOptions,
                                           .score_dtype = at::kDouble};
 
@@ -53,23 +53,71 @@ TEST(Attention, TheFirstPositionIsItsOwnValue) {
   EXPECT_TRUE(eager_attention(x, weights, make_eager_attention_constants(kConstants))[0][0].allclose(expected, 1e-10));
 }
 
-TEST(Attention, VariantsAgreeInResultAndGradients) {
-  const at::Tensor x = at::randn({2, kContext, kModel}, kAttentionOptions).requires_grad_(true);
-  const at::Tensor qkv = at::randn({3 * kModel, kModel}, kAttentionOptions).mul(0.3).requires_grad_(true);
-  const at::Tensor output = random_weight();
-  const auto parts = qkv.split(kModel, 0);
-  const at::Tensor eager =
-      eager_attention(x, {.q = parts[0], .k = parts[1], .v = parts[2], .qkv = {}, .output = output},
-                      make_eager_attention_constants(kConstants));
-  const at::Tensor fused = fused_attention(x, {.q = {}, .k = {}, .v = {}, .qkv = qkv, .output = output},
-                                           make_fused_attention_constants(kConstants));
+/// Compares the two variants, with random weights, in a size's shapes.
+void expect_equal_variants(const ModelSize& size) {
+  AttentionConstantsConfig config = kConstants;
+  config.size = size;
+  const auto random = [](std::int64_t rows, std::int64_t columns) {
+    return at::randn({rows, columns}, kAttentionOptions).mul(0.3).requires_grad_(true);
+  };
+  const at::Tensor x = at::randn({2, kContext, size.d_model}, kAttentionOptions).requires_grad_(true);
+  const at::Tensor qkv = random(size.q_width() + 2 * size.kv_width(), size.d_model);
+  const at::Tensor output = random(size.d_model, size.q_width());
+  std::vector<at::Tensor> inputs{x, qkv, output};
+  AttentionWeights fused_weights{.qkv = qkv, .output = output};
+  if (size.qk_norm) {
+    fused_weights.q_norm = random(1, size.head_dim())[0];
+    fused_weights.k_norm = random(1, size.head_dim())[0];
+    inputs.insert(inputs.end(), {fused_weights.q_norm, fused_weights.k_norm});
+  }
+  AttentionWeights eager_weights = fused_weights;
+  const auto parts = qkv.split_with_sizes({size.q_width(), size.kv_width(), size.kv_width()}, 0);
+  eager_weights.q = parts[0];
+  eager_weights.k = parts[1];
+  eager_weights.v = parts[2];
+  const at::Tensor eager = eager_attention(x, eager_weights, make_eager_attention_constants(config));
+  const at::Tensor fused = fused_attention(x, fused_weights, make_fused_attention_constants(config));
   EXPECT_TRUE(eager.allclose(fused, 1e-10, 1e-10));
   const at::Tensor weight = at::randn(eager.sizes(), kAttentionOptions);
-  const auto eager_gradients = torch::autograd::grad({eager}, {x, qkv, output}, {weight});
-  const auto fused_gradients = torch::autograd::grad({fused}, {x, qkv, output}, {weight});
+  const auto eager_gradients = torch::autograd::grad({eager}, inputs, {weight});
+  const auto fused_gradients = torch::autograd::grad({fused}, inputs, {weight});
   for (std::size_t i = 0; i < eager_gradients.size(); ++i) {
     EXPECT_TRUE(eager_gradients[i].allclose(fused_gradients[i], 1e-9, 1e-9)) << i;
   }
+}
+
+TEST(Attention, VariantsAgreeInResultAndGradients) { expect_equal_variants(kConstants.size); }
+
+TEST(Attention, VariantsAgreeWithSharedHeads) {
+  for (const std::int64_t kv_heads : {1, 2}) {
+    expect_equal_variants({.name = {}, .d_model = 32, .num_heads = 4, .own_kv_heads = kv_heads});
+  }
+}
+
+TEST(Attention, VariantsAgreeWithAHeadDimOfTheirOwn) {
+  expect_equal_variants({.name = {}, .d_model = 24, .num_heads = 4, .own_kv_heads = 2, .own_head_dim = 16});
+}
+
+TEST(Attention, VariantsAgreeWithNormsOfQAndKAndAnotherTheta) {
+  expect_equal_variants(
+      {.name = {}, .d_model = 32, .num_heads = 4, .own_kv_heads = 2, .rope_theta = 5e5, .qk_norm = true});
+}
+
+TEST(Attention, AGroupOfHeadsReadsTheSameKeysAndValues) {
+  // With equal rows for the two heads of a group, their outputs are equal, and differ from the other group's.
+  const ModelSize size{.name = {}, .d_model = 32, .num_heads = 4, .own_kv_heads = 2};
+  AttentionConstantsConfig config = kConstants;
+  config.size = size;
+  const at::Tensor head = at::randn({8, 32}, kAttentionOptions);
+  const AttentionWeights weights{.q = head.repeat({4, 1}),
+                                 .k = at::randn({16, 32}, kAttentionOptions),
+                                 .v = at::randn({16, 32}, kAttentionOptions),
+                                 .output = at::eye(32, kAttentionOptions)};
+  const at::Tensor x = at::randn({1, kContext, 32}, kAttentionOptions);
+  const auto heads = eager_attention(x, weights, make_eager_attention_constants(config)).split(8, -1);
+  EXPECT_TRUE(heads[0].allclose(heads[1]));
+  EXPECT_TRUE(heads[2].allclose(heads[3]));
+  EXPECT_FALSE(heads[1].allclose(heads[2]));
 }
 
 }  // namespace

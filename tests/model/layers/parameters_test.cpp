@@ -11,23 +11,22 @@
 namespace tbench::model {
 namespace {
 
-const ModelSize kSize{.name = "test", .d_model = 64, .d_ff = 96, .num_layers = 2, .num_heads = 4};
-constexpr std::int64_t kVocab = 500;
+const ModelSize kSize{.name = "test", .d_model = 64, .d_ff = 96, .num_layers = 2, .num_heads = 4, .vocab_size = 500};
 
 Parameters make(bool fused) {
-  return Parameters{kSize, kVocab, {.fused_qkv = fused, .fused_gate_up = fused}, at::TensorOptions{}.dtype(at::kFloat)};
+  return Parameters{kSize, {.fused_qkv = fused, .fused_gate_up = fused}, at::TensorOptions{}.dtype(at::kFloat)};
 }
 
 TEST(Parameters, CountIsTheFormulas) {
   for (const bool fused : {false, true}) {
-    EXPECT_EQ(make(fused).count(), parameter_count(kSize, kVocab));
-    EXPECT_EQ(make(fused).bytes(), 4 * parameter_count(kSize, kVocab));
+    EXPECT_EQ(make(fused).count(), parameter_count(kSize));
+    EXPECT_EQ(make(fused).bytes(), 4 * parameter_count(kSize));
   }
 }
 
 TEST(Parameters, InOneStorageAreTheSameAndSplitEvenly) {
   const auto in_one = [](std::int64_t shares) {
-    return Parameters{kSize, kVocab, {.fused_qkv = true, .shares = shares}, at::TensorOptions{}.dtype(at::kFloat)};
+    return Parameters{kSize, {.fused_qkv = true, .shares = shares}, at::TensorOptions{}.dtype(at::kFloat)};
   };
   Parameters apart = make(false), together = in_one(3);
   EXPECT_FALSE(apart.whole().defined());
@@ -55,7 +54,7 @@ TEST(Parameters, CountsOfTheStudies) {
   for (const auto& [name, millions] : studies) {
     for (const ModelSize& size : builtin_model_sizes()) {
       if (size.name != name) continue;
-      const Parameters parameters{size, kVocabSize, {.fused_qkv = true}, at::TensorOptions{}.device(at::kMeta)};
+      const Parameters parameters{size, {.fused_qkv = true}, at::TensorOptions{}.device(at::kMeta)};
       EXPECT_NEAR(static_cast<double>(parameters.count()) / 1e6, millions, 0.05) << name;
       EXPECT_EQ(parameters.count(), parameter_count(size)) << name;
     }
@@ -72,7 +71,7 @@ TEST(Parameters, NamesAreTheCoursesWhateverTheStorage) {
     const Parameters parameters = make(fused);
     std::vector<std::string> names;
     for (const auto& parameter : parameters.named()) names.push_back(parameter.name);
-    EXPECT_EQ(names.size(), 1 + 2 * kBlockParameters + 2);
+    EXPECT_EQ(names.size(), 1 + 2 * block_parameters(kSize) + 2);
     EXPECT_EQ(names.back(), "lm_head.weight");
     EXPECT_EQ(names[names.size() - 2], "ln_final.weight");
     names.resize(expected.size());
@@ -95,8 +94,8 @@ TEST(Parameters, SeededAndTheSameForBothStorages) {
 
 TEST(Parameters, InitialValuesAreTheSameTogetherAndOneByOne) {
   const Parameters parameters = make(true);
-  const std::vector<at::Tensor> values = parameters.initial_values(1, kBlockParameters, 5);
-  ASSERT_EQ(values.size(), kBlockParameters);
+  const std::vector<at::Tensor> values = parameters.initial_values(1, block_parameters(kSize), 5);
+  ASSERT_EQ(values.size(), 9U);
   for (std::size_t i = 0; i < values.size(); ++i) {
     EXPECT_TRUE(values[i].equal(parameters.initial_value(1 + i, 5))) << parameters.named()[1 + i].name;
   }

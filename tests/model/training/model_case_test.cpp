@@ -159,7 +159,7 @@ TEST(ModelStep, CountersOfLossScalingInFp16TrainingAlone) {
 TEST(ModelStep, AModelThatDoesNotFitIsOutOfMemoryWithItsBytes) {
   auto config = tiny_step("eager", Pass::kForward, Precision::kFp32);
   config.size.d_model = std::int64_t{1} << 24;
-  config.vocab_size = 1 << 20;  // 64 TiB of embeddings
+  config.size.vocab_size = 1 << 20;  // 64 TiB of embeddings
   const auto step = make_model_case(config);
   try {
     step->build();

@@ -143,7 +143,7 @@ AttentionConstants with_mask(const AttentionConstantsConfig& config, std::int64_
 AttentionConstants with_angles(const AttentionConstantsConfig& config, double theta, double shift) {
   AttentionConstants constants = make_eager_attention_constants(config);
   const auto wide = at::TensorOptions{}.dtype(at::kDouble);
-  const at::Tensor exponents = at::arange(0, config.head_dim, 2, wide).div(static_cast<double>(config.head_dim));
+  const at::Tensor exponents = at::arange(0, constants.head_dim, 2, wide).div(static_cast<double>(constants.head_dim));
   const at::Tensor angles =
       at::outer(at::arange(config.context, wide).add(shift), at::pow(at::scalar_tensor(theta, wide), exponents.neg()));
   constants.rope = {.cos = at::cos(angles).to(config.options), .sin = at::sin(angles).to(config.options)};

@@ -50,15 +50,16 @@ const std::vector<Part> kParts{{.name = "Forward",
                                 .survivors_of_the_second = {"no bias correction", "another beta1", "another beta2"}}};
 
 ModelConfig config_of(const Fault& fault, Precision precision) {
-  return {.size = fault.size,
+  ModelSize size = fault.size;
+  size.vocab_size = 500;
+  return {.size = size,
           .context = 32,
           .batch = kRows,
           .pass = fault.pass,
           .precision = precision,
           .impl = "eager",
           .device = DeviceKind::kCpu,
-          .seed = 7,
-          .vocab_size = 500};
+          .seed = 7};
 }
 
 struct Messages {

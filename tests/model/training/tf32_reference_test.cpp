@@ -43,15 +43,15 @@ TORCH_LIBRARY_IMPL(aten, CPU, library) {
 }
 
 ModelConfig bf16_step(std::int64_t layers, std::uint64_t seed) {
-  return {.size = {.name = "narrow", .d_model = 64, .d_ff = 256, .num_layers = layers, .num_heads = 4},
-          .context = 32,
-          .batch = 2,
-          .pass = Pass::kForwardBackward,
-          .precision = Precision::kBf16,
-          .impl = seed % 2 == 0 ? "eager" : "sdpa",
-          .device = DeviceKind::kCpu,
-          .seed = seed,
-          .vocab_size = 300};
+  return {
+      .size = {.name = "narrow", .d_model = 64, .d_ff = 256, .num_layers = layers, .num_heads = 4, .vocab_size = 300},
+      .context = 32,
+      .batch = 2,
+      .pass = Pass::kForwardBackward,
+      .precision = Precision::kBf16,
+      .impl = seed % 2 == 0 ? "eager" : "sdpa",
+      .device = DeviceKind::kCpu,
+      .seed = seed};
 }
 
 double worst_error(const ModelConfig& config, bool of_tf32) {

@@ -29,7 +29,7 @@ ModelConfig step_of(const std::string& size, std::int64_t context, Precision pre
 /// probability, so its tolerance equals the earlier one of fp16.
 Tolerance head_tolerance(const std::string& size, std::int64_t context, Precision precision) {
   const ModelConfig config = step_of(size, context, precision);
-  return rounding_tolerance(config, Quantity::kHeadGradient, config.size.d_model * config.vocab_size);
+  return rounding_tolerance(config, Quantity::kHeadGradient, config.size.d_model * config.size.vocab_size);
 }
 
 /// One rejected element and its reference, the ratio of its error to the earlier tolerance, and the worst element's

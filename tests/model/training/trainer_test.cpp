@@ -72,15 +72,15 @@ ModelConfig reference_config(const std::string& impl, Pass pass, Precision preci
                    .d_model = config.at("d_model"),
                    .d_ff = config.at("d_ff"),
                    .num_layers = config.at("num_layers"),
-                   .num_heads = config.at("num_heads")},
+                   .num_heads = config.at("num_heads"),
+                   .vocab_size = config.at("vocab_size")},
           .context = config.at("context"),
           .batch = config.at("batch"),
           .pass = pass,
           .precision = precision,
           .impl = impl,
           .device = DeviceKind::kCpu,
-          .seed = 1,
-          .vocab_size = config.at("vocab_size")};
+          .seed = 1};
 }
 
 /// Sets every parameter to the reference's initial value.
@@ -181,7 +181,7 @@ TEST(Trainer, TargetsAreTheTokensShiftedByOneAndDependOnTheSeed) {
   EXPECT_TRUE(a.tokens().equal(same.tokens()));
   EXPECT_FALSE(a.tokens().equal(other.tokens()));
   EXPECT_GE(a.tokens().min().item<std::int64_t>(), 0);
-  EXPECT_LT(a.tokens().max().item<std::int64_t>(), config.vocab_size);
+  EXPECT_LT(a.tokens().max().item<std::int64_t>(), config.size.vocab_size);
 }
 
 TEST(Trainer, PartsOfABatchAreDifferentSequencesOfOne) {

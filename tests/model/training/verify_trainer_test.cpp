@@ -25,7 +25,7 @@ using testing::HasSubstr;
 ModelConfig tiny(const std::string& impl, Pass pass, Precision precision) {
   ModelConfig config = tiny_step(impl, pass, precision);
   config.seed = 5;
-  config.vocab_size = 1000;
+  config.size.vocab_size = 1000;
   return config;
 }
 
@@ -277,7 +277,7 @@ TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
 /// it.
 TEST(VerifyTrainer, TheHeadsGradientInFp16LacksTargetsProbabilities) {
   ModelConfig config = tiny("eager", Pass::kTrainStep, Precision::kFp16);
-  config.vocab_size = 10000;
+  config.size.vocab_size = 10000;
   const Tolerance head = rounding_tolerance(config, Quantity::kHeadGradient, 1000);
   EXPECT_DOUBLE_EQ(head.absolute, 1e-4);
   const double tokens = static_cast<double>(config.batch * config.context);
@@ -285,7 +285,7 @@ TEST(VerifyTrainer, TheHeadsGradientInFp16LacksTargetsProbabilities) {
   EXPECT_NEAR(head.of_norm * head.of_norm - other * other, 0.25e-8 * tokens, 1e-12);
   EXPECT_EQ(rounding_tolerance(config, Quantity::kGradient, 1000).absolute, 0);
   EXPECT_EQ(rounding_tolerance(config, Quantity::kLogits, 1000).absolute, 0);
-  config.vocab_size = 100;
+  config.size.vocab_size = 100;
   EXPECT_DOUBLE_EQ(rounding_tolerance(config, Quantity::kHeadGradient, 1000).absolute, 0x1p-11);
   config.precision = Precision::kBf16;
   EXPECT_EQ(rounding_tolerance(config, Quantity::kHeadGradient, 1000).absolute, 0);

@@ -46,6 +46,12 @@ class KernelCase final : public OperationCase {
 
   std::optional<std::string> unsupported_reason() const override {
     if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
+    if (!config_.size.has_plain_layers() || config_.size.vocab_size != kVocabSize) {
+      return fmt::format(
+          "Kernel takes sizes with as many kv_heads as heads, head_dim d_model / num_heads and a "
+          "vocabulary of {} alone",
+          kVocabSize);
+    }
     return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
   }
   std::int64_t min_bytes() const override {
