@@ -49,6 +49,10 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string counted(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string range_label(std::string_view name) {
   constexpr std::string_view kDigits = "0123456789";
   constexpr std::string_view kSeparators = "._ :#-";

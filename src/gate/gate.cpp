@@ -163,8 +163,8 @@ std::optional<std::string> processes_note(const std::vector<history::PastRun>& p
   }
   const auto usual = std::ranges::max_element(runs, {}, [](const auto& entry) { return entry.second; });
   if (usual == runs.end() || usual->first == processes) return std::nullopt;
-  return fmt::format("{} processes where {} run{} had {}", processes, usual->second, usual->second == 1 ? "" : "s",
-                     usual->first);
+  return fmt::format("{} processes where {} had {}", processes,
+                     counted(static_cast<std::int64_t>(usual->second), "run"), usual->first);
 }
 
 /// Returns the CPUs that a run may use: "CPUs 0-7", and its quota if there is one.
@@ -186,7 +186,8 @@ std::optional<std::string> cpu_limits_note(const std::vector<history::PastRun>& 
 void judge_evidence(GateReport& report, const std::vector<history::PastRun>& past,
                     const history::MeasuredRun& candidate, const GateOptions& options, bool has_null_control) {
   if (!has_ceilings(candidate.cases)) {
-    report.warnings.emplace_back("no Ceiling cases were measured, so a change of the machine would go unnoticed");
+    report.warnings.emplace_back(
+        "no Ceiling cases were measured: a change of the machine would go unnoticed, so the build is not kept");
   }
   if (!options.night) return;
   report.findings = evidence_of(past, candidate, *options.night, has_null_control);

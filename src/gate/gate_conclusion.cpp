@@ -18,8 +18,8 @@ namespace {
 using Texts = std::vector<std::string>;
 
 /// Outcomes that need a review, the most important first.
-constexpr std::array kUncertain{Outcome::kUnconfirmed, Outcome::kCreep, Outcome::kHost, Outcome::kClock,
-                                Outcome::kNotJudged};
+constexpr std::array kUncertain{Outcome::kUnconfirmed, Outcome::kCreep, Outcome::kUndecided,
+                                Outcome::kHost,        Outcome::kClock, Outcome::kNotJudged};
 constexpr std::size_t kMaxTold = 3;  // maximum number of cases per outcome; the JSON has them all
 
 constexpr const char* kProgram = "transformer_bench";
@@ -60,11 +60,8 @@ void add_machine(Texts& why, const GateReport& report) {
   for (const Finding& finding : report.findings) {
     why.push_back(fmt::format("{} {}: {}", to_string(finding.outcome), to_string(finding.subject), finding.text));
   }
-  if (report.blind_runs > 1) {
-    why.push_back(fmt::format("nothing could be gated in {} runs in a row", report.blind_runs));
-  }
   if (!report.is_valid) {
-    why.emplace_back("the GPU differs from earlier runs, so nothing is gated");
+    why.emplace_back("the GPU differs from earlier runs, so nothing is gated and the build is not kept");
     add_ceilings(why, report, Resource::kDevice);
   }
   if (!report.host_is_valid) {
@@ -74,6 +71,7 @@ void add_machine(Texts& why, const GateReport& report) {
   if (has_failed_control(report)) {
     why.push_back("two runs of the same build differ, so no case fails: " + join(report.null_control->rejected, ", "));
   }
+  if (report.blind_runs > 1) why.push_back(blind_line(report));
   if (!report.machine_change) return;
   why.emplace_back(report.machine_change->was_accepted
                        ? "the machine's new level was accepted: every series starts afresh"
@@ -100,13 +98,17 @@ void add_cases(Texts& why, const GateReport& report) {
   }
 }
 
+/// Returns `2 earlier valid runs of this machine and its libraries`.
+std::string earlier_runs(std::int64_t runs) {
+  return counted(runs, "earlier valid run") + " of this machine and its libraries";
+}
+
 void add_rest(Texts& why, const GateReport& report) {
   const std::size_t same = count_of(report, Outcome::kSame);
   const std::size_t is_new = count_of(report, Outcome::kNew);
-  if (same > 0) why.push_back(fmt::format("{} SAME as in {} earlier runs", same, report.runs));
+  if (same > 0) why.push_back(fmt::format("{} SAME as in {}", same, counted(report.runs, "earlier run")));
   if (is_new > 0) {
-    why.push_back(fmt::format("{} NEW: {} earlier valid runs of this machine and its libraries, too few to judge by",
-                              is_new, report.runs));
+    why.push_back(fmt::format("{} NEW: {}, too few to judge by", is_new, earlier_runs(report.runs)));
   }
   const auto left = std::ranges::count_if(
       report.cases, [&](const CaseReport& c) { return c.outcome == Outcome::kNotJudged && !is_told(report, c); });
@@ -157,7 +159,7 @@ std::string after_uncertain(const GateReport& report, const GateInput& input, Ou
   if (outcome == Outcome::kUnconfirmed) return confirm_command(input, "--good", "GOOD");
   if (outcome == Outcome::kCreep) return confirm_command(input, "--pinned", "PINNED");
   if (outcome == Outcome::kHost) return results::limits_command(input.files.front(), first);
-  if (outcome == Outcome::kClock) return series_command(input, {first});
+  if (outcome == Outcome::kClock || outcome == Outcome::kUndecided) return series_command(input, {first});
   if (!report.host_is_valid) return ceilings_command(report, input, Resource::kHost);
   return results::isolate_command(kProgram, input.run, names_of(cases));
 }
@@ -210,12 +212,13 @@ results::Conclusion gate_conclusion(const GateReport& report, const GateInput& i
 results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted, const std::string& share,
                                          const GateInput& input) {
   const Outcome outcome = planted.outcome;
-  if (!report.is_valid || outcome == Outcome::kNew || outcome == Outcome::kNotJudged) {
+  const bool is_open = outcome == Outcome::kNew || outcome == Outcome::kUndecided || outcome == Outcome::kNotJudged;
+  if (!report.is_valid || is_open) {
     results::Conclusion conclusion{.outcome = kUnknown, .why = {}};
     add_machine(conclusion.why, report);
     if (report.is_valid) {
-      conclusion.why.push_back(fmt::format("{} is {}: {} earlier valid runs of this machine and its libraries",
-                                           planted.name, to_string(outcome), planted.runs));
+      conclusion.why.push_back(
+          fmt::format("{} is {}: {}", planted.name, to_string(outcome), earlier_runs(planted.runs)));
     }
     return conclusion;
   }

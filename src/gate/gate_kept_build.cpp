@@ -46,10 +46,9 @@ bool needs_more_memory(const compare::CaseComparison& c) {
 
 /// Marks a case as a regression candidate if it is slower or needs more memory than with the kept build.
 /// @return  whether the case has to be confirmed
-bool screen_case(CaseVerdict& c, const compare::CaseComparison& comparison) {
+bool screen_case(CaseVerdict& c, const results::MeasuredCase& kept, const compare::CaseComparison& comparison) {
   if (c.is_suspect) return true;
-  c.result.reference = comparison.base.time;
-  c.result.ratio = comparison.ratio;
+  put_change(c.result, kept);
   c.result.device_ratio = comparison.device_ratio;
   if (needs_more_memory(comparison)) become_suspect(c, "memory");
   const double difference = difference_beyond(comparison);
@@ -77,7 +76,8 @@ KeptBuildRun screen_by_kept_build(std::vector<CaseVerdict>& cases, const Environ
   if (!run || cases.empty()) return result;
   std::vector<std::string> names;
   for (const CaseVerdict& c : cases) names.push_back(c.result.name);
-  const Comparisons comparisons = compared(run(names), cases, environment, tau);
+  const compare::ComparisonSide kept = run(names);
+  const Comparisons comparisons = compared(kept, cases, environment, tau);
   for (CaseVerdict& c : cases) {
     const auto found = comparisons.find(c.result.key);
     const bool has_base = found != comparisons.end() && found->second.base.time;
@@ -88,7 +88,8 @@ KeptBuildRun screen_by_kept_build(std::vector<CaseVerdict>& cases, const Environ
       continue;
     }
     ++result.cases;
-    if (screen_case(c, found->second)) result.differing.push_back(c.result.name);
+    const auto usual = std::ranges::find(kept.cases, c.result.key, &results::MeasuredCase::key);
+    if (screen_case(c, *usual, found->second)) result.differing.push_back(c.result.name);
   }
   return result;
 }

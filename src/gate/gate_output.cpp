@@ -183,9 +183,8 @@ void put_header(render::Page& page, const GateReport& report) {
                                report.processes, report.processes == 1 ? "" : "es"));
   page.line("machine", report.fingerprint);
   page.line("epoch", report.epoch);
-  page.line("against", report.runs == 0
-                           ? "nothing yet: the first valid run of this epoch"
-                           : fmt::format("{} valid run{} of this epoch", report.runs, report.runs == 1 ? "" : "s"));
+  page.line("against", report.runs == 0 ? "nothing yet: the first valid run of this epoch"
+                                        : counted(report.runs, "valid run") + " of this epoch");
 }
 
 Texts described(const std::vector<CeilingCheck>& ceilings) {
@@ -215,9 +214,8 @@ void put_machine_change(render::Page& page, const MachineChange& change) {
 /// Returns the result of the kept build's new run, for the first runs of an epoch.
 Texts kept_build_lines(const KeptBuildRun& run) {
   if (run.cases == 0) return {"it was not run, so tonight's build is not kept"};
-  Texts lines{fmt::format("{} case{} measured with both builds, of which {} differ{} by more than two processes do",
-                          run.cases, run.cases == 1 ? "" : "s", run.differing.size(),
-                          run.differing.size() == 1 ? "s" : "")};
+  Texts lines{fmt::format("{} measured with both builds, of which {} differ{} by more than two processes do",
+                          counted(run.cases, "case"), run.differing.size(), run.differing.size() == 1 ? "s" : "")};
   for (const std::string& name : run.differing) lines.push_back("differs: " + name);
   for (const std::string& name : run.lacking) lines.push_back("no time with the kept build: " + name);
   return lines;
@@ -225,16 +223,12 @@ Texts kept_build_lines(const KeptBuildRun& run) {
 
 void put_machine(render::Page& page, const GateReport& report) {
   if (!report.is_valid) {
-    page.list("ENVIRONMENT: the GPU differs from earlier runs, so nothing is gated", off_of(report, Resource::kDevice),
-              kMaxListed);
+    page.list("ENVIRONMENT: the GPU differs from earlier runs, so nothing is gated and the build is not kept",
+              off_of(report, Resource::kDevice), kMaxListed);
   }
   if (!report.host_is_valid) {
     page.list("The host differs from earlier runs, so cases that it limits are not gated",
               off_of(report, Resource::kHost), kMaxListed);
-  }
-  if (report.blind_runs > 1) {
-    const Texts runs{fmt::format("nothing could be gated in {} runs in a row", report.blind_runs)};
-    page.list("The gate is blind", runs, kMaxListed);
   }
   if (report.machine_change) put_machine_change(page, *report.machine_change);
   if (report.null_control) {
@@ -250,8 +244,9 @@ void put_machine(render::Page& page, const GateReport& report) {
   }
   if (!report.epoch_shift) return;
   const EpochShift& shift = *report.epoch_shift;
-  Texts lines{fmt::format("before: {}", shift.from), fmt::format("now: {}", shift.to),
-              fmt::format("{} cases, geometric mean {} %", shift.cases, render::format_change(shift.mean_ratio))};
+  Texts lines{
+      fmt::format("before: {}", shift.from), fmt::format("now: {}", shift.to),
+      fmt::format("{}, geometric mean {} %", counted(shift.cases, "case"), render::format_change(shift.mean_ratio))};
   for (const ShiftOfCase& c : shift.beyond)
     lines.push_back(fmt::format("{} {} %", c.name, render::format_change(c.ratio)));
   page.list(report.machine_change
@@ -305,6 +300,13 @@ std::string ceiling_line(const CeilingCheck& check) {
                      render::format_change(check.ratio), 100 * check.tolerance);
 }
 
+std::string blind_line(const GateReport& report) {
+  const std::string line = fmt::format("nothing could be gated in {} in a row", counted(report.blind_runs, "run"));
+  return report.blind_runs > kMaxBlindRuns ? line
+                                           : fmt::format("{}; after more than {}, the gate is blind (exit status {})",
+                                                         line, kMaxBlindRuns, kExitBlind);
+}
+
 std::string case_line(const CaseReport& c) {
   Texts parts;
   if (c.ratio && c.reference && c.candidate) {
@@ -333,6 +335,10 @@ std::string report_page(const GateReport& report, const render::PageOptions& opt
     findings.push_back(fmt::format("{} {}: {}", to_string(finding.outcome), to_string(finding.subject), finding.text));
   }
   page.list("Nothing is judged in a run that is not whole, or that is not of now", findings, kMaxListed);
+  if (report.blind_runs > 1) {
+    const Texts runs{blind_line(report)};
+    page.list(report.blind_runs > kMaxBlindRuns ? "The gate is blind" : "Nothing is gated", runs, kMaxListed);
+  }
   page.list("No valid value for 48 hours", report.stale, kMaxListed);
   page.list("Warnings", report.warnings, kMaxListed);
   return std::move(page).take();

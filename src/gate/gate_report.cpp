@@ -101,7 +101,9 @@ bool is_judged(const GateReport& report) {
          std::ranges::none_of(report.findings, &Finding::stops_judging);
 }
 
-bool is_baseline(const CaseReport& c) { return c.outcome >= Outcome::kRetried || c.outcome == Outcome::kCreep; }
+bool is_baseline(const CaseReport& c) {
+  return c.outcome >= Outcome::kRetried || c.outcome == Outcome::kCreep || c.outcome == Outcome::kUndecided;
+}
 
 std::size_t unconfirmed_improvements(const GateReport& report) {
   return static_cast<std::size_t>(std::ranges::count_if(

@@ -9,6 +9,8 @@
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/case_values.hpp"
 #include "tbench/compare/comparison.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/robust.hpp"
 
@@ -139,8 +141,7 @@ void put_young(CaseVerdict& c) {
   c.result.ratio = std::exp(*c.value - usual);
   if (c.is_suspect) return;  // already a suspect by its memory
   c.result.outcome = Outcome::kNew;
-  c.result.note = fmt::format("{} earlier run{}, and {} are needed", c.reference.size(),
-                              c.reference.size() == 1 ? "" : "s", kMinBaselineRuns);
+  c.result.note = fmt::format("{}, and {} are needed", counted_in(c.reference, "earlier run"), kMinBaselineRuns);
 }
 
 /// Returns the median reference run, so that with few runs an outlier is not the reference.
@@ -210,35 +211,37 @@ std::map<std::string, compare::CaseComparison> against_baseline(
   return by_key;
 }
 
+/// Says why the runs do not decide a case, with the interval of its change if it is known.
+std::string undecided_note(const CaseReport& c, const compare::CaseComparison& comparison) {
+  const std::string interval =
+      comparison.ratio_interval
+          ? fmt::format(" (95 % interval {} to {} %)", render::format_change(comparison.ratio_interval->low),
+                        render::format_change(comparison.ratio_interval->high))
+          : "";
+  return fmt::format("{} give no spread between runs, and the processes of this run and the middle one do not decide{}",
+                     counted(c.runs, "earlier run"), interval);
+}
+
 void take_from_baseline(CaseVerdict& c, const compare::CaseComparison& comparison) {
-  c.result.reference = comparison.base.time;
-  c.result.ratio = comparison.ratio;
+  put_change(c.result, middle_of(c.reference));
   c.result.device_ratio = comparison.device_ratio;
   switch (comparison.outcome.value()) {
+    case Outcome::kLikelySlower:
     case Outcome::kRegressed: {
       if (c.is_suspect) return;  // already a suspect by its memory
       become_suspect(c, "baseline");
-      const double limit = std::log(comparison.base.time->value) + limit_of(c.result);
+      const double limit = std::log(c.result.reference->value) + limit_of(c.result);
       return find_since(c, [&](const CaseRun& run) { return run.value && *run.value > limit; });
     }
-    case Outcome::kImproved:
+    case Outcome::kLikelyFaster:
       c.result.outcome = Outcome::kImproved;
       return;
-    case Outcome::kHost:
-      c.result.outcome = Outcome::kHost;
-      return;
-    case Outcome::kClock:
-      c.result.outcome = Outcome::kClock;
-      return;
     case Outcome::kUndecided:
-      c.result.outcome = Outcome::kNew;
-      c.result.note = fmt::format(
-          "{} earlier runs are too few to judge by their spread, and the processes of two runs do "
-          "not decide",
-          c.result.runs);
+      c.result.outcome = Outcome::kUndecided;
+      if (!c.is_suspect) c.result.note = undecided_note(c.result, comparison);
       return;
     default:
-      return;
+      c.result.outcome = *comparison.outcome;
   }
 }
 
@@ -247,6 +250,13 @@ void take_from_baseline(CaseVerdict& c, const compare::CaseComparison& compariso
 void become_suspect(CaseVerdict& c, const char* found_by) {
   c.is_suspect = true;
   c.result.found_by += (c.result.found_by.empty() ? "" : ", ") + std::string{found_by};
+}
+
+void put_change(CaseReport& c, const results::MeasuredCase& usual) {
+  const std::vector<double> times = compare::log_times(usual);
+  if (times.empty() || !c.candidate) return;
+  c.reference = Seconds{std::exp(stats::median(times))};
+  c.ratio = *c.candidate / *c.reference;
 }
 
 void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad) {

@@ -167,6 +167,10 @@ inline constexpr double kClearScore = 4;
 
 void become_suspect(CaseVerdict& c, const char* found_by);
 
+/// Puts into the report the median time of `usual`, and the ratio of the candidate's median time to it. Leaves the
+/// report as it is if a side has no time.
+void put_change(CaseReport& c, const results::MeasuredCase& usual);
+
 /// Puts into the report the last good run, the first bad run, and the differences between their environments.
 /// @param bad  first bad run; null for the candidate itself, whose environment the caller compares
 void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad);

@@ -19,6 +19,12 @@ TEST(Split, KeepsEmptyParts) {
   EXPECT_EQ(split("a,b", '/'), Names{"a,b"});
 }
 
+TEST(Counted, HasAnSUnlessThereIsOne) {
+  EXPECT_EQ(counted(0, "case"), "0 cases");
+  EXPECT_EQ(counted(1, "earlier run"), "1 earlier run");
+  EXPECT_EQ(counted_in(Names{"a", "b"}, "case"), "2 cases");
+}
+
 TEST(Join, PutsSeparatorsBetween) {
   EXPECT_EQ(join(Names{"a", "b", "c"}, ", "), "a, b, c");
   EXPECT_EQ(join(Names{"a"}, ", "), "a");

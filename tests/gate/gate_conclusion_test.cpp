@@ -49,6 +49,21 @@ TEST(GateConclusion, NamesTheBuildThatConfirms) {
             "'--new=NEW/transformer_bench --tb_suite=full'");
 }
 
+TEST(GateConclusion, OfAnUndecidedCaseShowsItsSeries) {
+  EXPECT_EQ(conclusion_of(Outcome::kUndecided).outcome, "REVIEW");
+  EXPECT_EQ(conclusion_of(Outcome::kUndecided).next, "tbench history --db=h.db '^Model/size:small$'");
+  const CaseReport planted = case_with(Outcome::kUndecided);
+  EXPECT_EQ(heartbeat_conclusion(report_with({planted}), planted, "0.05", kInput).outcome, kUnknown);
+}
+
+TEST(GateConclusion, CountsAreGrammatical) {
+  GateReport report = report_with({case_with(Outcome::kNew), case_with(Outcome::kSame, "Model/size:fine")});
+  report.runs = 1;
+  EXPECT_THAT(gate_conclusion(report, kInput).why,
+              ElementsAre("1 SAME as in 1 earlier run",
+                          "1 NEW: 1 earlier valid run of this machine and its libraries, too few to judge by"));
+}
+
 TEST(GateConclusion, OfAHostAndOfAClockAsksForAReview) {
   EXPECT_EQ(conclusion_of(Outcome::kHost).outcome, "REVIEW");
   EXPECT_EQ(conclusion_of(Outcome::kHost).next, "tbench report --limits a.json '--filter=^Model/size:small$'");

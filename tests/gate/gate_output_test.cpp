@@ -97,7 +97,12 @@ TEST(GatePage, AMachineThatIsOffExplainsItself) {
   const std::string page = report_page(report, {});
   EXPECT_THAT(page, AllOf(HasSubstr("ENVIRONMENT: the GPU differs from earlier runs"),
                           HasSubstr("Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed")));
-  EXPECT_THAT(page, HasSubstr("nothing could be gated in 2 runs in a row"));
+  EXPECT_THAT(page, HasSubstr("\nNothing is gated:\n  nothing could be gated in 2 runs in a row; after more than 3, "));
+  EXPECT_THAT(page, Not(HasSubstr("The gate is blind")));
+  report.blind_runs = 4;
+  const std::string blind = report_page(report, {});
+  EXPECT_THAT(blind, HasSubstr("\nThe gate is blind:\n  nothing could be gated in 4 runs in a row\n"));
+  EXPECT_GT(blind.find("The gate is blind"), blind.find("Ceiling/what:copy")) << "the evidence comes first";
   EXPECT_THAT(page, Not(HasSubstr("found by")));
 }
 

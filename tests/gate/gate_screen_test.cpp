@@ -12,6 +12,7 @@
 namespace tbench::gate {
 namespace {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -36,7 +37,39 @@ TEST(GateScreen, FewNightsAreComparedWithTheirBaseline) {
   EXPECT_EQ(report(1.05).cases.at(0).found_by, "baseline");
   EXPECT_EQ(report(1).cases.at(0).outcome, Outcome::kSame);
   EXPECT_EQ(report(0.9).cases.at(0).outcome, Outcome::kImproved);
-  EXPECT_EQ(judge(quiet_runs(4), {support::timed_case(kCase, {kTime})}).cases.at(0).outcome, Outcome::kNew);
+}
+
+/// Returns five times that differ by so much that three earlier runs decide nothing.
+std::vector<double> scattered(double seconds) {
+  return {seconds * 0.9, seconds * 0.95, seconds, seconds * 1.06, seconds * 1.12};
+}
+
+TEST(GateScreen, WhatFewNightsDoNotDecideIsUndecidedAndNotKept) {
+  for (int nights = 3; nights < 8; ++nights) {
+    const GateReport report = judge(quiet_runs(nights), {support::timed_case(kCase, scattered(kTime * 1.03))});
+    const CaseReport& c = report.cases.at(0);
+    EXPECT_EQ(c.outcome, Outcome::kUndecided) << nights;
+    EXPECT_THAT(c.note, HasSubstr(std::to_string(nights) + " earlier runs give no spread between runs"));
+    EXPECT_THAT(c.note, ContainsRegex("95 % interval -[0-9.]+ to [+][0-9.]+ %"));
+    EXPECT_TRUE(is_baseline(c)) << "without it, there would never be eight runs";
+    EXPECT_FALSE(is_good(report)) << "nothing shows that it is no slower";
+    EXPECT_EQ(exit_status(report, false), 0);
+    EXPECT_EQ(exit_status(report, true), 4);
+    EXPECT_EQ(headline_of(report), Headline::kReview);
+  }
+  EXPECT_EQ(judge(quiet_runs(8), {support::timed_case(kCase, scattered(kTime))}).cases.at(0).outcome, Outcome::kSame);
+  EXPECT_EQ(judge(quiet_runs(2), {support::timed_case(kCase, scattered(kTime))}).cases.at(0).outcome, Outcome::kNew);
+  const GateReport one = judge(quiet_runs(4), {support::timed_case(kCase, {kTime})});
+  EXPECT_EQ(one.cases.at(0).outcome, Outcome::kUndecided) << "one process";
+}
+
+TEST(GateScreen, TheRatioIsThatOfTheTwoTimes) {
+  const std::vector<double> times{kTime * 1.1, kTime * 1.1, kTime * 1.1, kTime * 1.2, kTime * 1.3};
+  for (const int nights : {2, 4, 20}) {
+    const CaseReport c = judge(quiet_runs(nights), {support::timed_case(kCase, times)}).cases.at(0);
+    EXPECT_NEAR(c.candidate->value, kTime * 1.1, 1e-12) << "the median";
+    EXPECT_NEAR(c.ratio.value(), *c.candidate / *c.reference, 1e-12) << nights;
+  }
 }
 
 TEST(GateScreen, MemoryIsExact) {

@@ -13,6 +13,13 @@ namespace tbench {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 
+/// Returns a count with its noun: `1 case`, `2 cases`. Appends an `s` to the noun unless the count is one.
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+/// Returns the number of elements with its noun, like counted().
+[[nodiscard]] inline std::string counted_in(const auto& elements, std::string_view noun) {
+  return counted(static_cast<std::int64_t>(elements.size()), noun);
+}
+
 /// Returns the label shared by range names that differ only in a number: `layer.*` for `layer.12`. Drops the sequence
 /// numbers that PyTorch appends to the names of its operations.
 [[nodiscard]] std::string range_label(std::string_view name);

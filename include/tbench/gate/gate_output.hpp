@@ -33,6 +33,9 @@ struct GateInput {
 /// Describes a ceiling in one line: `Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed`.
 [[nodiscard]] std::string ceiling_line(const CeilingCheck& check);
 
+/// Says in how many runs in a row nothing could be gated, and when that makes the gate blind.
+[[nodiscard]] std::string blind_line(const GateReport& report);
+
 /// PASSED, REVIEW (4 with `strict`), FAILED. GOOD, PINNED and NEW in the command are the folders of the kept builds and
 /// of the run's build.
 [[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);

@@ -34,9 +34,9 @@ struct CaseReport {
   std::string
       found_by;         // the check that made it a suspect: history, baseline, change point, memory, status; else empty
   std::int64_t runs{};  // number of runs compared with
-  std::optional<Seconds> reference;    // median of these runs, or the baseline's time
+  std::optional<Seconds> reference;    // median of these runs; with few runs, the median of the middle run's processes
   std::optional<Seconds> candidate;    // median of the processes
-  std::optional<double> ratio;         // candidate over the reference
+  std::optional<double> ratio;         // candidate over reference
   std::optional<double> device_ratio;  // ratio of the GPU time per step; absent if too few runs have it
   std::optional<double> z;             // robust score against the earlier runs
   double threshold{};                  // tau, as a fraction
@@ -169,7 +169,8 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 /// did not fail.
 [[nodiscard]] bool is_judged(const GateReport& report);
 
-/// Whether a case of a judged run counts as the normal level for later runs.
+/// Whether a case of a judged run counts as the normal level for later runs. An UNDECIDED case does: without its runs
+/// there would never be enough to decide it.
 [[nodiscard]] bool is_baseline(const CaseReport& c);
 
 /// Counts the IMPROVED cases whose improvement was not confirmed when the kept build and this one ran in turns.
