@@ -13,6 +13,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
+from described import undescribed_numbers  # noqa: E402
 from skipping import skipped  # noqa: E402
 from spoilers import with_value, without  # noqa: E402
 
@@ -67,6 +68,7 @@ def main():
         return skipped("needs jsonschema (pip install jsonschema)")
     schema = load(schema_path)
     jsonschema.Draft202012Validator.check_schema(schema)
+    assert not undescribed_numbers(schema), f"numbers without a unit: {undescribed_numbers(schema)}"
     validator = jsonschema.Draft202012Validator(schema)
     golden = load(golden_path)
     validator.validate(golden)

@@ -14,6 +14,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
+from described import undescribed_numbers  # noqa: E402
 from skipping import skipped  # noqa: E402
 from spoilers import with_value, without  # noqa: E402
 
@@ -77,6 +78,7 @@ def main():
         return skipped("needs jsonschema (pip install jsonschema)")
     schema = json.loads(pathlib.Path(schema_path).read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
+    assert not undescribed_numbers(schema), f"numbers without a unit: {undescribed_numbers(schema)}"
     validator = jsonschema.Draft202012Validator(schema)
     documents = documents_of(tools_test)
     assert len(documents) >= LEAST_SITUATIONS, f"{len(documents)} situations"
