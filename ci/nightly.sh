@@ -4,21 +4,7 @@
 # DIR/history.db is the history. DIR/backups/ has the history as it was before each of the last seven nights.
 # DIR/runs/DATE/ has a night's results and reports. DIR/good and DIR/pinned are the builds with which regression
 # candidates are compared. Once a week a slowdown is injected into one case, and the gate must find it.
-# Exit status:
-#   0  nothing regressed. Also if the machine was not as usual or the A/A control failed; the report then says so.
-#   1  a case failed, is wrong, is missing, or is confirmed to be slower
-#   2  something could not be done, or the gate is blind: it missed the injected slowdown, or nothing could be gated in
-#      seven nights in a row
-#   7  the run is incomplete, or its samples are from an earlier one
-# Settings, as variables:
-#   TBENCH_NIGHT_ARGUMENTS   flags of transformer_bench that select what is measured (default: --tb_suite=standard)
-#   TBENCH_NIGHT_FILTER      regular expression on case names (all)
-#   TBENCH_NIGHT_PROCESSES   number of new processes (5)
-#   TBENCH_NIGHT_ACCEPT      regular expression: tonight's level of these cases becomes normal, tonight's build pinned
-#   TBENCH_NIGHT_POOL        1: compare with the nights of all machines with this GPU model (tbench gate --pool)
-#   TBENCH_NIGHT_PUBLISH     command that gets the folder of the night as its argument, before the gate
-#   TBENCH_NIGHT_HOOK        command that gets the report as JSON on its input, for a chat
-#   TBENCH_NIGHT_BENCH, TBENCH_NIGHT_TOOL   programs to use instead of building transformer_bench and tbench
+# ci/README.md has the variables that set it up, and the exit statuses (Settings and exit statuses).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

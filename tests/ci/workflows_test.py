@@ -24,6 +24,16 @@ def run_lines(job):
     return re.findall(r"^      (?:  |- )run: (.*)$", job, re.M)
 
 
+class EveryScript(unittest.TestCase):
+    def test_has_its_variables_in_the_page(self):
+        page = (SOURCE / "ci/README.md").read_text()
+        for script, prefix in (("ci/nightly.sh", "TBENCH_NIGHT_"), ("ci/slurm/suite.sbatch", "TBENCH_SUITE_")):
+            variables = set(re.findall(prefix + "[A-Z]+", (SOURCE / script).read_text()))
+            rows = set(re.findall("`(" + prefix + "[A-Z]+)`", "\n".join(re.findall(r"^\|.*", page, re.M))))
+            self.assertTrue(variables)
+            self.assertEqual(variables, rows, script)
+
+
 class EveryWorkflow(unittest.TestCase):
     def test_names_actions_by_commit_and_each_by_one(self):
         used = set()
