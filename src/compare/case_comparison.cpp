@@ -12,6 +12,7 @@
 
 #include "compare/known_judgement.hpp"
 #include "tbench/compare/case_values.hpp"
+#include "tbench/core/run_order.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -111,6 +112,12 @@ Outcome time_outcome(const CaseComparison& c, std::optional<double> adjusted_p, 
     return test.difference > 0 ? Outcome::kRegressed : Outcome::kImproved;
   }
   return test.interval.low > -limit && test.interval.high < limit ? Outcome::kSame : Outcome::kUndecided;
+}
+
+/// Returns whether the machine supports the case on neither side, or its memory is too small for it on both.
+bool can_run_on_no_side(const CaseComparison& c) {
+  const bool cannot_run = c.base.status == Status::kUnsupported || c.base.status == Status::kOom;
+  return cannot_run && c.next.status == c.base.status && !is_not_comparable(c.base) && !is_not_comparable(c.next);
 }
 
 /// Returns REGRESSED, IMPROVED or SAME, or nullopt if the memory of a side is unknown.
@@ -258,6 +265,11 @@ bool is_tested(const CaseComparison& c) {
 }
 
 std::optional<double> p_of(const CaseComparison& c) { return is_tested(c) || c.known_test ? c.p_value : std::nullopt; }
+
+bool is_failed(const CaseComparison& c, bool strict) {
+  if (!c.outcome || !results::is_failure(*c.outcome, strict)) return false;
+  return *c.outcome != Outcome::kNotJudged || !(is_ceiling(c.id) || can_run_on_no_side(c));
+}
 
 CaseComparison measure_change(const results::MeasuredCase& base, const results::MeasuredCase& next,
                               const CompareOptions& options, std::optional<Apart> apart) {

@@ -240,8 +240,7 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
   }
   comparison.one_after_the_other = std::ranges::any_of(cases, is_tested) && one_after_the_other(base, next);
   if (comparison.one_after_the_other) {
-    comparison.warnings.push_back(fmt::format("{}; measure them in turns: {}", kOneAfterTheOther,
-                                              measure_in_turns(base.run, next.run, {}, kUsualReplicates)));
+    comparison.warnings.push_back(fmt::format("{}; measure them in turns", kOneAfterTheOther));
   }
   comparison.families = family_means(comparison.cases);
   return comparison;
@@ -273,10 +272,11 @@ results::OutcomeCounts count_outcomes(const Comparison& comparison) {
 }
 
 int exit_status(const Comparison& comparison, bool strict) {
-  for (const auto& [outcome, count] : count_outcomes(comparison)) {
-    if (results::is_failure(outcome, strict)) return results::exit_status_of(outcome);
+  std::optional<Outcome> gravest;
+  for (const CaseComparison& c : comparison.cases) {
+    if (is_failed(c, strict) && (!gravest || *c.outcome < *gravest)) gravest = c.outcome;
   }
-  return kExitOk;
+  return gravest ? results::exit_status_of(*gravest) : kExitOk;
 }
 
 }  // namespace tbench::compare

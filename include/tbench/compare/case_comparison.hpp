@@ -31,6 +31,11 @@ namespace tbench::compare {
 void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t comparisons,
             const CompareOptions& options);
 
+/// Returns whether the case makes the comparison fail. Uncertain outcomes do so only with `strict`. NOT_JUDGED does so
+/// only if there was something to judge: not for a ceiling, which describes the machine, and not for a case that is
+/// `unsupported` or `oom` on both sides.
+[[nodiscard]] bool is_failed(const CaseComparison& c, bool strict);
+
 /// Summarises a case of one side over its replicates. Requires at least one replicate.
 [[nodiscard]] SideOfCase side_of_case(const results::MeasuredCase& c);
 

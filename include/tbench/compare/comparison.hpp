@@ -169,8 +169,8 @@ void sort_cases(Comparison& comparison, CaseOrder order);
 using results::kExitNotComparable;
 using results::kExitRegressed;
 using results::kExitUncertain;
-/// Returns the exit status of the most severe outcome; kExitUncertain only with `strict`. Returns 0 between different
-/// GPU models.
+/// Returns the exit status of the most severe outcome of a case that fails (case_comparison.hpp, is_failed()). Returns
+/// 0 between different GPU models.
 [[nodiscard]] int exit_status(const Comparison& comparison, bool strict);
 
 }  // namespace tbench::compare

@@ -196,6 +196,7 @@ results::Conclusion comparison_conclusion(const Comparison& comparison) {
   if (gravest) {
     conclusion.outcome = to_string(*gravest);
     conclusion.next = next_of(comparison, *gravest);
+    if (conclusion.next.empty() && comparison.one_after_the_other) conclusion.next = in_turns(comparison, {});
   }
   if (comparison.apart == Apart::kMachines) conclusion.why.push_back(sides_of(comparison));
   for (const std::string& shared : comparison.shared_gpus) conclusion.why.push_back(shared);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
@@ -155,8 +156,6 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           text_of(c.next.requested_peak_bytes),
           c.note};
 }
-
-bool is_failed(const CaseComparison& c, bool strict) { return c.outcome && results::is_failure(*c.outcome, strict); }
 
 bool is_skipped(const CaseComparison& c) {
   return c.outcome == Outcome::kUndecided || c.outcome == Outcome::kNotJudged;
