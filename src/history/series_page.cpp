@@ -19,7 +19,6 @@ using Values = std::vector<std::optional<double>>;
 constexpr std::array<std::string_view, 8> kBars{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr double kMinRange = 0.04;  // fraction of the middle: 2 % either way, the threshold of a model step
 constexpr std::size_t kPlotRows = 9;
-constexpr std::size_t kWidthWithoutTerminal = 100;
 constexpr std::size_t kSparklineWidth = 40;
 
 struct Range {
@@ -166,11 +165,12 @@ std::string sparkline(std::span<const std::optional<double>> values, std::size_t
 
 std::string series_page(const Series& series, std::optional<std::size_t> max_width) {
   const auto fitted = [&](const std::string& line) {
-    return (max_width ? render::fit(render::one_line(line), *max_width) : render::one_line(line)) + "\n";
+    const std::string text = render::one_line(line);
+    return max_width ? render::wrapped_text(render::divided_names(text, *max_width), *max_width) : text + "\n";
   };
   std::string text = fitted(series.name) + fitted(series.fingerprint) + "\n";
-  text += plot(series, max_width.value_or(kWidthWithoutTerminal));
-  return text + "\n" + table_of(series).text(max_width);
+  text += plot(series, max_width.value_or(render::kConsoleWidth));
+  return text + "\n" + table_of(series).console(max_width);
 }
 
 std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width) {
@@ -203,7 +203,7 @@ std::string series_overview(std::span<const Series> series, std::optional<std::s
                    last && first ? render::format_change(*last / *first) : "", sparkline(values, kSparklineWidth),
                    fmt::format("{}", fmt::join(changes, ", "))});
   }
-  return table.without_spare_columns(std::nullopt).text(max_width);
+  return table.without_spare_columns(std::nullopt).console(max_width);
 }
 
 }  // namespace tbench::history

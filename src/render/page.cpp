@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view kOpening = "<!-- tbench:";
 constexpr std::string_view kEnd = "-->";
 constexpr std::string_view kBlanks = " \n";
+constexpr std::size_t kIndent = 2;  // of entries, and of lines after the first one
 
 /// Finds the next marker that begins with `marker` and a blank, from `begin` on.
 std::size_t find_marker(std::string_view document, std::string_view marker, std::size_t begin) {
@@ -61,8 +62,21 @@ Page::Page(const PageOptions& options, std::string_view summary, std::size_t lab
 }
 
 void Page::line(std::string_view label, std::string_view text) {
-  text_ += options_.markdown ? fmt::format("- {}: {}\n", label, escape_markdown(one_line(text)))
-                             : fmt::format("{:<{}} {}\n", label, label_width_, one_line(text));
+  if (options_.markdown) {
+    text_ += fmt::format("- {}: {}\n", label, escape_markdown(one_line(text)));
+  } else {
+    add(fmt::format("{:<{}} ", label, label_width_), one_line(text), label_width_ + 1);
+  }
+}
+
+void Page::add(std::string begin, const std::string& text, std::size_t indent) {
+  if (!options_.max_width) {
+    text_ += begin + text + "\n";
+    return;
+  }
+  std::vector<std::string> lines;
+  add_wrapped(lines, std::move(begin), text, indent, *options_.max_width);
+  text_ += join(lines, "\n") + "\n";
 }
 
 void Page::table(const Table& table, const std::function<std::string(const std::string& line)>& colour) {
@@ -71,7 +85,7 @@ void Page::table(const Table& table, const std::function<std::string(const std::
     text_ += table.markdown();
     return;
   }
-  const std::string text = table.text(options_.max_width);
+  const std::string text = table.console(options_.max_width);
   if (!options_.colour || !colour) {
     text_ += text;
     return;
@@ -84,19 +98,30 @@ void Page::table(const Table& table, const std::function<std::string(const std::
 void Page::list(std::string_view caption, std::span<const std::string> entries, std::optional<std::size_t> most) {
   if (entries.empty()) return;
   const std::string shown_caption = one_line(caption);
-  text_ += options_.markdown ? fmt::format("\n**{}**\n\n", escape_markdown(shown_caption))
-                             : fmt::format("\n{}:\n", shown_caption);
+  text_ += "\n";
+  if (options_.markdown) {
+    text_ += fmt::format("**{}**\n\n", escape_markdown(shown_caption));
+  } else {
+    add("", shown_caption + ":", kIndent);
+  }
   const char* const bullet = options_.markdown ? "-" : " ";
   const std::size_t shown = std::min(entries.size(), most.value_or(entries.size()));
   for (const std::string& entry : entries.first(shown)) {
     const std::string text = one_line(entry);
-    text_ += fmt::format("{} {}\n", bullet, options_.markdown ? escape_markdown(text) : text);
+    if (options_.markdown) {
+      text_ += fmt::format("{} {}\n", bullet, escape_markdown(text));
+    } else {
+      add(std::string(kIndent, ' '), text, 2 * kIndent);
+    }
   }
   if (shown < entries.size()) text_ += fmt::format("{} and {} more\n", bullet, entries.size() - shown);
 }
 
 std::string Page::take() && {
-  if (!options_.markdown) text_ += "\n" + summary_ + "\n";
+  if (!options_.markdown) {
+    text_ += "\n";
+    add("", summary_, kIndent);
+  }
   return std::move(text_);
 }
 

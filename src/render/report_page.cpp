@@ -243,8 +243,12 @@ std::string report_page(const results::ResultFile& file, const ReportOptions& op
   for (const std::vector<Record>& family : group_by_family(records)) {
     const FamilyTable table = table_of(family, options);
     const std::string caption = one_line(table.caption);
-    blocks.push_back(options.markdown ? fmt::format("**{}**\n\n{}", escape_markdown(caption), table.table.markdown())
-                                      : fmt::format("{}\n{}", caption, table.table.text(options.max_width)));
+    if (options.markdown) {
+      blocks.push_back(fmt::format("**{}**\n\n{}", escape_markdown(caption), table.table.markdown()));
+    } else {
+      const std::string line = options.max_width ? wrapped_text(caption, *options.max_width) : caption + "\n";
+      blocks.push_back(line + table.table.console(options.max_width));
+    }
   }
   if (records.empty()) blocks.emplace_back("No cases.\n");
   return join(blocks, "\n");

@@ -37,6 +37,16 @@ TEST(Page, OnATerminalEndsWithItsSummary) {
             "\n1 case: 1 SAME\n");
 }
 
+TEST(Page, WrapsItsLinesToTheWidth) {
+  Page page{{.max_width = 20}, "1 case of many words: 1 SAME", 8};
+  page.line("base", "a.json of an H200");
+  page.list("A caption of many words", std::vector<std::string>{"an entry of several words"});
+  EXPECT_EQ(std::move(page).take(),
+            "base     a.json of\n         an H200\n"
+            "\nA caption of many\n  words:\n  an entry of\n    several words\n"
+            "\n1 case of many\n  words: 1 SAME\n");
+}
+
 TEST(Page, InMarkdownBeginsWithItsSummaryAndIsEscaped) {
   EXPECT_EQ(page_of({.markdown = true, .colour = true}),
             "**1 case: 1 SAME**\n\n"

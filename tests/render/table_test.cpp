@@ -45,6 +45,82 @@ TEST(Table, CutsLinesWhoseNumbersDoNotFit) {
             "bad       ou…\n");
 }
 
+TEST(Table, OnAConsoleLongTextsStandBelowTheirRows) {
+  Table table{{{"case"}, {"ms", Align::kRight}, {"n", Align::kRight}, {"note"}}};
+  table.add_row({"a", "1.25", "9", "a remark of several words"});
+  table.add_row({"b", "125", "10", ""});
+  table.add_row({"c", "out of memory, and a reason that is long"});
+  EXPECT_EQ(table.console(24),
+            "case    ms   n\n"
+            "--------------\n"
+            "a     1.25   9\n"
+            "  note: a remark of\n"
+            "    several words\n"
+            "b      125  10\n"
+            "c\n"
+            "  out of memory, and a\n"
+            "    reason that is long\n");
+  EXPECT_EQ(table.console(80), table.text());
+  EXPECT_EQ(table.console(std::nullopt), table.text());
+}
+
+TEST(Table, OnAConsoleNumbersThatDoNotFitFollowInBlocks) {
+  Table table{{{"size"}, {"first ms", Align::kRight}, {"second ms", Align::kRight}, {"marks"}}};
+  table.add_row({"small", "1", "2", "*"});
+  table.add_row({"large", "10", "20", ""});
+  EXPECT_EQ(table.console(16),
+            "size   first ms\n"
+            "---------------\n"
+            "small         1\n"
+            "large        10\n"
+            "\n"
+            "size   second ms\n"
+            "----------------\n"
+            "small          2\n"
+            "large         20\n"
+            "\n"
+            "size   marks\n"
+            "------------\n"
+            "small  *\n"
+            "large\n");
+}
+
+TEST(Table, OnAConsoleNamesLeaveRoomForNumbers) {
+  Table table{{{"size"}, {"pass"}, {"ms", Align::kRight}}};
+  table.add_row({"small", "forward", "1.25"});
+  EXPECT_EQ(table.console(14),
+            "size     ms\n"
+            "-----------\n"
+            "small  1.25\n"
+            "  pass:\n"
+            "    forward\n");
+  Table texts{{{"size"}, {"pass"}}};
+  texts.add_row({"small", "forward"});
+  EXPECT_EQ(texts.console(13), "size\n-----\nsmall\n  pass:\n    forward\n");
+}
+
+TEST(Table, OnAConsoleEveryBlockNamesItsRows) {
+  Table table{{{"case"}, {"one", Align::kRight}, {"two", Align::kRight}, {"three ms", Align::kRight}, {"note"}}};
+  table.add_row({"Model/size:small/ctx:512", "1.5", "2.5", "3.5", "several words are here in it"});
+  EXPECT_EQ(table.console(15),
+            "one  two\n"
+            "--------\n"
+            "1.5  2.5\n"
+            "  case: Model/\n"
+            "    size:small/\n"
+            "    ctx:512\n"
+            "  note: several\n"
+            "    words are\n"
+            "    here in it\n"
+            "\n"
+            "three ms\n"
+            "--------\n"
+            "     3.5\n"
+            "  case: Model/\n"
+            "    size:small/\n"
+            "    ctx:512\n");
+}
+
 TEST(Table, MarkdownHasAlignmentAndEscapes) {
   Table table{{{"a|b", Align::kLeft}, {"ms", Align::kRight}}};
   table.add_row({"x | <y> \\", "1"});

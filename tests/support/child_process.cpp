@@ -50,4 +50,13 @@ ChildResult run_child(const std::vector<std::string>& command, std::optional<Kil
   return result;
 }
 
+ChildResult run_tool(const std::vector<std::string>& command) {
+  constexpr std::string_view kContinuation = "\n  ";
+  ChildResult result = run_child(command);
+  for (std::size_t at = result.err.find(kContinuation); at != std::string::npos; at = result.err.find(kContinuation)) {
+    result.err.replace(at, kContinuation.size(), " ");
+  }
+  return result;
+}
+
 }  // namespace tbench::support

@@ -29,6 +29,9 @@ struct KillMoment {
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& command,
                                     std::optional<KillMoment> kill = std::nullopt);
 
+/// Runs tbench like run_child(), and joins the lines of each message on standard error, which tbench wraps.
+[[nodiscard]] ChildResult run_tool(const std::vector<std::string>& command);
+
 /// Returns what `print` prints to a file.
 template <class Print>
 std::string printed(Print print) {

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 support::ChildResult classify(const std::string& names, const std::string& arguments = "") {
   const support::TemporaryFolder folder;
   support::write_text(folder.file("names.txt"), names);
-  return support::run_child({"sh", "-c", TBENCH_TOOL " classify " + arguments + " < " + folder.file("names.txt")});
+  return support::run_tool({"sh", "-c", TBENCH_TOOL " classify " + arguments + " < " + folder.file("names.txt")});
 }
 
 TEST(TbenchClassify, PrintsTheClassOfEachName) {
@@ -30,7 +30,7 @@ TEST(TbenchClassify, PrintsTheClassOfEachName) {
 TEST(TbenchClassify, ALineIsBounded) {
   const std::string longest(65'535, 'x');
   EXPECT_EQ(classify(longest + "\n" + longest).out, "other\t" + longest + "\nother\t" + longest + "\n");
-  const support::ChildResult result = support::run_child({"sh", "-c", TBENCH_TOOL " classify < /dev/zero"});
+  const support::ChildResult result = support::run_tool({"sh", "-c", TBENCH_TOOL " classify < /dev/zero"});
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_THAT(result.err, HasSubstr("standard input: a line of more than 65536 bytes"));
 }

@@ -24,7 +24,7 @@ using testing::StartsWith;
 
 support::ChildResult diff(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {TBENCH_TOOL, "diff"});
-  return support::run_child(arguments);
+  return support::run_tool(arguments);
 }
 
 class TbenchDiff : public testing::Test {

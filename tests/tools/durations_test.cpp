@@ -29,7 +29,7 @@ class TbenchDurations : public testing::Test {
   }
   [[nodiscard]] support::ChildResult durations(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {TBENCH_TOOL, "durations"});
-    return support::run_child(arguments);
+    return support::run_tool(arguments);
   }
 
   support::TemporaryFolder folder_;

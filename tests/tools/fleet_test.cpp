@@ -31,7 +31,7 @@ class TbenchFleet : public testing::Test {
       results::write_result_file(command.back(), one.file);
     }
     command.insert(command.end(), flags.begin(), flags.end());
-    return support::run_child(command);
+    return support::run_tool(command);
   }
 
   support::TemporaryFolder folder_;

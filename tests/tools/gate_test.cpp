@@ -28,7 +28,7 @@ using Arguments = std::vector<std::string>;
 
 support::ChildResult tbench(Arguments arguments) {
   arguments.insert(arguments.begin(), TBENCH_TOOL);
-  return support::run_child(arguments);
+  return support::run_tool(arguments);
 }
 
 class TbenchGate : public testing::Test {
@@ -57,7 +57,7 @@ class TbenchGate : public testing::Test {
       files.push_back(folder_.file("night" + std::to_string(night) + "_" + std::to_string(process) + ".json"));
       Arguments run = fake(variables);
       run.push_back("--benchmark_out=" + files.back());
-      EXPECT_LE(support::run_child(run).exit_status, 1);
+      EXPECT_LE(support::run_tool(run).exit_status, 1);
     }
     return files;
   }
@@ -68,7 +68,7 @@ class TbenchGate : public testing::Test {
                           {"FAKE_COMMIT", "night" + std::to_string(night)}});
     const std::string file = folder_.file("night" + std::to_string(night) + ".json");
     run.insert(run.end(), {"--tb_processes=5", "--benchmark_out=" + file});
-    EXPECT_EQ(support::run_child(run).exit_status, 0);
+    EXPECT_EQ(support::run_tool(run).exit_status, 0);
     return {file};
   }
 

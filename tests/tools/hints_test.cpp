@@ -32,7 +32,7 @@ class Hints : public testing::Test {
 
   /// Runs tbench in the folder.
   [[nodiscard]] support::ChildResult tbench(const std::string& arguments) const {
-    return support::run_child({"sh", "-c", "cd '" + folder_.path() + "' && " TBENCH_TOOL " " + arguments});
+    return support::run_tool({"sh", "-c", "cd '" + folder_.path() + "' && " TBENCH_TOOL " " + arguments});
   }
   void expect_answer(const std::string& arguments, const std::string& answer) const {
     const support::ChildResult result = tbench(arguments);

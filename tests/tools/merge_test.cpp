@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 
 support::ChildResult tbench(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), TBENCH_TOOL);
-  return support::run_child(arguments);
+  return support::run_tool(arguments);
 }
 
 class TbenchMerge : public testing::Test {
@@ -33,7 +33,7 @@ class TbenchMerge : public testing::Test {
   std::string measure(const std::string& name, const std::vector<std::string>& flags = {}) {
     std::vector<std::string> command{TBENCH_FAKE_BENCH, "--benchmark_out=" + folder_.file(name)};
     command.insert(command.end(), flags.begin(), flags.end());
-    EXPECT_EQ(support::run_child(command).exit_status, 0);
+    EXPECT_EQ(support::run_tool(command).exit_status, 0);
     return folder_.file(name);
   }
   std::vector<std::string> shards(int count) {

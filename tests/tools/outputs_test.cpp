@@ -37,7 +37,7 @@ class Outputs : public testing::Test {
 
   static support::ChildResult tbench(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TBENCH_TOOL);
-    return support::run_child(arguments);
+    return support::run_tool(arguments);
   }
   /// Expects exit status 2, a message of one line, and no changed file.
   void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
@@ -134,7 +134,7 @@ TEST_F(Outputs, ThatCannotBeWrittenNameTheCause) {
   const std::string page = folder_.file("page.html");
   const std::string limited = "ulimit -f 1; exec \"$0\" \"$@\"";
   const support::ChildResult result =
-      support::run_child({"/bin/sh", "-c", limited, TBENCH_TOOL, "report", a_, "-o", page});
+      support::run_tool({"/bin/sh", "-c", limited, TBENCH_TOOL, "report", a_, "-o", page});
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(result.err, "tbench: -o: cannot write '" + page +
                             "': File too large. Raise the limit of a file's size (ulimit -f), or choose another "
@@ -151,7 +151,7 @@ TEST_F(Outputs, OfAProcessWithoutStandardStreams) {
   const auto with = [&](const std::string& streams, const std::vector<std::string>& arguments) {
     std::vector<std::string> words{"/bin/sh", "-c", "exec \"$0\" \"$@\" " + streams, TBENCH_TOOL};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    return support::run_child(words);
+    return support::run_tool(words);
   };
   EXPECT_EQ(with("<&- >&- 2>&-", {"report", a_, "-o", page}).exit_status, 0);
   EXPECT_THAT(results::read_whole_file(page), AllOf(StartsWith("<!doctype html>"), testing::EndsWith("</html>\n")));

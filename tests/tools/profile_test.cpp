@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 support::ChildResult tbench(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), TBENCH_TOOL);
-  return support::run_child(arguments);
+  return support::run_tool(arguments);
 }
 
 std::string out(const std::vector<std::string>& arguments) {

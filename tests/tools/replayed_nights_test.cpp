@@ -35,10 +35,10 @@ class ReplayedNights : public testing::Test {
     const std::string file = folder_.file("night" + std::to_string(night) + ".json");
     Words measure = bench(night, variables);
     measure.push_back("--benchmark_out=" + file);
-    EXPECT_EQ(support::run_child(measure).exit_status, 0);
+    EXPECT_EQ(support::run_tool(measure).exit_status, 0);
     Words gate{TBENCH_TOOL, "gate", "--db", folder_.file("history.db"), file, "--json"};
     gate.insert(gate.end(), flags.begin(), flags.end());
-    const support::ChildResult result = support::run_child(gate);
+    const support::ChildResult result = support::run_tool(gate);
     EXPECT_TRUE(result.exit_status == 0 || result.exit_status == 1) << result.exit_status << result.err;
     return results::Json::parse(result.out);
   }

@@ -35,7 +35,7 @@ class TbenchSpreads : public testing::Test {
 
   static support::ChildResult spreads(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {TBENCH_TOOL, "spreads"});
-    return support::run_child(arguments);
+    return support::run_tool(arguments);
   }
 
   static compare::KnownDispersion graph_of(const std::string& path) {

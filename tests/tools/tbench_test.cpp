@@ -25,7 +25,7 @@ const std::string kGolden = TBENCH_TEST_DATA "/results_golden.json";
 
 support::ChildResult tbench(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), TBENCH_TOOL);
-  return support::run_child(arguments);
+  return support::run_tool(arguments);
 }
 
 /// Expects exit status 2, nothing on stdout, and one line on stderr.
@@ -52,7 +52,7 @@ TEST(Tbench, HelpAndVersion) {
 TEST(Tbench, AFullDiskIsSeenHoweverShortTheOutput) {
   for (const std::string& command :
        {" report " + kGolden, std::string{" --version"}, std::string{" durations --help"}}) {
-    const support::ChildResult result = support::run_child({"/bin/sh", "-c", TBENCH_TOOL + command + " > /dev/full"});
+    const support::ChildResult result = support::run_tool({"/bin/sh", "-c", TBENCH_TOOL + command + " > /dev/full"});
     EXPECT_EQ(result.exit_status, 2) << command;
     EXPECT_EQ(
         result.err,
@@ -361,6 +361,16 @@ TEST(TbenchStudy, KernelsComeFromTheTracesOfAFile) {
   EXPECT_EQ(untraced.exit_status, 0) << untraced.err;
   EXPECT_THAT(untraced.out, AllOf(HasSubstr("1 of 1 cases have a time and no trace: --tb_trace=on records one."),
                                   HasSubstr("[1] transformer_bench --tb_study=top_kernels --tb_trace=on")));
+}
+
+TEST(TbenchStudy, WithoutAnyOfItsCasesWarns) {
+  for (const char* const format : {"--markdown", "--json", "--csv"}) {
+    const support::ChildResult result = tbench({"report", "--study=accumulation", kGolden, format});
+    EXPECT_EQ(result.exit_status, 1) << format;
+    EXPECT_THAT(result.err, AllOf(HasSubstr("warning: --study=accumulation: no case of it is measured in '"),
+                                  HasSubstr("Measure it: transformer_bench --tb_study=accumulation\n")));
+    EXPECT_NE(result.out, "") << "the table has the command";
+  }
 }
 
 TEST(TbenchStudy, WrongCommandLines) {

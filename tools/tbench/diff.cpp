@@ -18,6 +18,7 @@
 
 #include "command_line.hpp"
 #include "diff.hpp"
+#include "help/messages.hpp"
 #include "help/outputs.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
@@ -74,9 +75,7 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   const auto past = history.past(history::fingerprint_of(environment), epoch, {}, gate::kTrendRuns);
   std::map<std::string, stats::DispersionPrior> dispersions = gate::known_dispersions(past, epoch);
   if (dispersions.empty())
-    fmt::print(stderr,
-               "warning: --db: the history has too few runs of this machine with these libraries to tell how much "
-               "processes differ\n");
+    warn("--db: the history has too few runs of this machine with these libraries to tell how much processes differ");
   return dispersions;
 }
 
@@ -128,7 +127,7 @@ std::string text_of(const compare::Comparison& comparison, const DiffArguments& 
   return compare::comparison_console(comparison, {.colour = ::isatty(STDOUT_FILENO) == 1,
                                                   .all = arguments.all,
                                                   .is_sorted = !arguments.sort.empty(),
-                                                  .width = render::terminal_width(STDOUT_FILENO)});
+                                                  .width = render::console_width(STDOUT_FILENO)});
 }
 
 void check_report(const DiffArguments& arguments) {
@@ -143,9 +142,7 @@ int run(DiffArguments arguments) {
   check(arguments);
   check_report(arguments);
   const compare::Comparison comparison = compare(arguments);
-  for (const std::string& warning : comparison.warnings) {
-    fmt::print(stderr, "warning: {}\n", render::one_line(warning));
-  }
+  for (const std::string& warning : comparison.warnings) warn(warning);
   if (!arguments.junit.empty()) {
     write_output("--junit", arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
   }
@@ -172,8 +169,10 @@ void declare_comparison_options(CLI::App& command, DiffArguments& arguments) {
   add_tau_option(command, arguments.tau_percent);
   command.add_flag("--cross", arguments.cross, "Print ratios without verdicts, as between different GPUs");
   command.add_flag("--force", arguments.options.force, "Compare even if clock policy, work or devices differ");
-  command.add_flag("--strict", arguments.strict,
-                   "Exit with 4 if a case is LIKELY_SLOWER, UNDECIDED, NOT_JUDGED, CLOCK or HOST");
+  command.add_flag(
+      "--strict", arguments.strict,
+      "Exit with 4 if a case is LIKELY_SLOWER, UNDECIDED, NOT_JUDGED, CLOCK or HOST; but not for ceilings that "
+      "are NOT_JUDGED, and not for cases that no side can run (unsupported or oom on both)");
   command
       .add_option("--db", arguments.db,
                   "History of 'tbench gate': it tells how much each case varies between processes of one build, so "

@@ -54,7 +54,7 @@ int run(const FleetArguments& arguments) {
   } else {
     fmt::print("{}", compare::fleet_page(fleet, {.markdown = arguments.markdown,
                                                  .colour = ::isatty(STDOUT_FILENO) == 1,
-                                                 .max_width = render::terminal_width(STDOUT_FILENO)}));
+                                                 .max_width = render::console_width(STDOUT_FILENO)}));
   }
   return compare::has_slow(fleet) ? kExitSlow : kExitOk;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/numbers.hpp"
 #include "help/outputs.hpp"
 #include "nights/confirmation.hpp"
@@ -85,7 +86,7 @@ History open_history(const GateArguments& arguments) {
   if (!arguments.dry_run && !arguments.heartbeat && !arguments.partial) {
     const bool is_new = !std::filesystem::exists(arguments.db);
     History history = History::open(arguments.db, wait);
-    if (is_new) fmt::print(stderr, "note: there was no history '{}', so a new one was made\n", arguments.db);
+    if (is_new) note(fmt::format("there was no history '{}', so a new one was made", arguments.db));
     return history;
   }
   return std::filesystem::exists(arguments.db) ? History::open_copy(arguments.db, wait) : History::in_memory();
@@ -147,9 +148,9 @@ GateReport judged(const GateArguments& arguments, const MeasuredRun& run) {
   }
   GateReport report = judge(arguments, history, run, id, accepted);
   if (report.machine_change && report.machine_change->was_accepted) {
-    fmt::print(stderr,
-               "warning: --accept: the machine is not as in earlier runs; its level is accepted with the cases', "
-               "and every series starts afresh\n");
+    warn(
+        "--accept: the machine is not as in earlier runs; its level is accepted with the cases', and every series "
+        "starts afresh, so the build is not kept");
   }
   gate::record_judgement(history, id, report, accepted);
   return report;
@@ -189,11 +190,12 @@ int run_heartbeat(const GateArguments& arguments, const MeasuredRun& run) {
   if (arguments.json) {
     fmt::print("{}", results::pretty(gate::heartbeat_message(heartbeat, name, share, status)));
   } else if (heartbeat.outcome == gate::kUnknown) {
-    fmt::print("heartbeat: nothing can be said: {} is {}\n", name,
-               to_string(report.is_valid ? planted->outcome : gate::outcome_of(report)));
+    print_line(fmt::format("heartbeat: nothing can be said: {} is {}", name,
+                           to_string(report.is_valid ? planted->outcome : gate::outcome_of(report))));
   } else {
-    fmt::print("heartbeat: {}: {}, planted {}: {}\n", status == kExitOk ? "found" : "NOT FOUND, the gate is blind",
-               name, share, gate::heartbeat_line(*planted));
+    print_line(fmt::format("heartbeat: {}: {}, planted {}: {}",
+                           status == kExitOk ? "found" : "NOT FOUND, the gate is blind", name, share,
+                           gate::heartbeat_line(*planted)));
   }
   return status;
 }
@@ -204,7 +206,7 @@ std::string text_of(const GateReport& report, const GateArguments& arguments, co
   }
   return gate::report_page(report, {.markdown = arguments.markdown,
                                     .colour = ::isatty(STDOUT_FILENO) == 1,
-                                    .max_width = render::terminal_width(STDOUT_FILENO)});
+                                    .max_width = render::console_width(STDOUT_FILENO)});
 }
 
 void check_outputs(const GateArguments& arguments) {
@@ -248,7 +250,7 @@ int judge_and_show(const GateArguments& arguments) {
     write_output("--junit", arguments.junit, gate::report_to_junit(report, arguments.strict));
   }
   fmt::print("{}", text_of(report, arguments, run));
-  if (arguments.dry_run) fmt::print(stderr, "dry run: nothing was recorded and nothing was run again\n");
+  if (arguments.dry_run) say("dry run: nothing was recorded and nothing was run again");
   return gate::exit_status(report, arguments.strict);
 }
 

@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/numbers.hpp"
 #include "help/outputs.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/history/series.hpp"
 #include "tbench/html/pages.hpp"
@@ -41,14 +43,14 @@ struct HistoryArguments {
 /// @return  whether every results file of the folder was read
 bool import_folder(const HistoryArguments& arguments) {
   const auto [runs, ignored, refused] = history::read_runs_of_folder(arguments.import);
-  for (const std::string& why : refused) fmt::print(stderr, "warning: {}\n", why);
+  for (const std::string& why : refused) warn(why);
   if (runs.empty()) {
     throw UsageError{fmt::format("--import: none of the results files in '{}' can be read; see the warnings above",
                                  arguments.import)};
   }
   if (!ignored.empty()) {
-    fmt::print(stderr, "note: {} .json file{} hold{} no results, the first is '{}'\n", ignored.size(),
-               ignored.size() == 1 ? "" : "s", ignored.size() == 1 ? "s" : "", ignored.front());
+    note(fmt::format("{} hold{} no results, the first is '{}'", counted_in(ignored, ".json file"),
+                     ignored.size() == 1 ? "s" : "", ignored.front()));
   }
   history::History history = history::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);
@@ -56,7 +58,7 @@ bool import_folder(const HistoryArguments& arguments) {
   const std::string line = fmt::format("{} run{} added to '{}', {} known already", is_new, is_new == 1 ? "" : "s",
                                        arguments.db, added.size() - static_cast<std::size_t>(is_new));
   if (!arguments.json) {
-    fmt::print("{}\n", line);
+    print_line(line);
   } else if (arguments.pattern.empty()) {
     const std::vector<std::string> words{"tbench", "history", "--db=" + arguments.db};
     results::Conclusion conclusion{
@@ -64,7 +66,7 @@ bool import_folder(const HistoryArguments& arguments) {
     std::ranges::copy(refused, std::back_inserter(conclusion.why));
     fmt::print("{}", results::pretty(results::concluded("import", conclusion, {})));
   } else {
-    fmt::print(stderr, "{}\n", line);
+    say(line);
   }
   return refused.empty();
 }
@@ -73,7 +75,7 @@ void show(const HistoryArguments& arguments) {
   const auto history = history::History::open_copy(arguments.db, Seconds{arguments.wait});
   const auto nights = static_cast<std::size_t>(arguments.nights);
   const std::vector<history::Series> series = history::read_series(history, arguments.pattern, nights);
-  const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
+  const std::size_t width = render::console_width(STDOUT_FILENO);
   if (!arguments.html.empty()) {
     write_output("-o", arguments.html, html::series_html(series));
   } else if (arguments.json) {
@@ -92,7 +94,7 @@ int run_history(const HistoryArguments& arguments) {
   const bool is_whole = arguments.import.empty() || import_folder(arguments);
   if (!arguments.backup.empty()) {
     history::History::back_up(arguments.db, arguments.backup, Seconds{arguments.wait});
-    fmt::print(stderr, "note: '{}' is copied to '{}'\n", arguments.db, arguments.backup);
+    note(fmt::format("'{}' is copied to '{}'", arguments.db, arguments.backup));
   }
   const bool is_asked_to_show = !arguments.pattern.empty() || !arguments.html.empty();
   if (is_asked_to_show || (arguments.import.empty() && arguments.backup.empty())) show(arguments);

@@ -12,6 +12,7 @@
 #include "command_line.hpp"
 #include "help/examples.hpp"
 #include "help/file_kinds.hpp"
+#include "help/messages.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
@@ -23,16 +24,13 @@
 
 namespace {
 
-/// Writes to standard error and ignores failures: the error cannot be reported anywhere else.
-void say(const std::string& line) { static_cast<void>(std::fputs(line.c_str(), stderr)); }
-
 /// Flushes standard output before the end of main. Otherwise stdio would write the rest later, and a full disk would go
 /// unnoticed.
 /// @return  `status`, or the exit status of a failed write
 int after_flush(int status) {
   const std::optional<std::string> problem = tbench::results::flush_standard_output();
   if (!problem) return status;
-  say("tbench: " + *problem + "\n");
+  tbench::tool::say("tbench: " + *problem);
   return tbench::kExitUsage;
 }
 
@@ -45,7 +43,7 @@ int run(int argc, char** argv) {
   int exit_status = tbench::kExitOk;
   // With --json, the cause also goes to standard output, as a document.
   const auto fail = [&app](const std::string& problem, const tbench::results::Conclusion& conclusion, int status) {
-    say("tbench: " + tbench::render::without_controls(problem) + "\n");
+    tbench::tool::say("tbench: " + problem);
     fmt::print("{}", tbench::tool::error_document(app, conclusion, status));
     return status;
   };
@@ -64,7 +62,7 @@ int run(int argc, char** argv) {
   const std::vector<std::string> words{argv + 1, argv + argc};
   tbench::tool::refuse_other_kinds(app, words);
   if (argc == 1) {
-    say(app.help());
+    static_cast<void>(std::fputs(app.help().c_str(), stderr));
     return tbench::kExitUsage;
   }
   try {

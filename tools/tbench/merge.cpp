@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/outputs.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/merge.hpp"
@@ -90,7 +91,7 @@ int run(const MergeArguments& arguments) {
   try {
     merged = compare::merge(std::move(parts));
   } catch (const compare::NotComparable& error) {
-    fmt::print(stderr, "tbench: cannot be merged: {}\n", render::one_line(error.what()));
+    say(fmt::format("tbench: cannot be merged: {}", error.what()));
     return compare::kExitNotComparable;
   }
   check_replaced(arguments, merged.file.records);
@@ -100,15 +101,14 @@ int run(const MergeArguments& arguments) {
     throw UsageError{fmt::format("-o: {}", error.what())};
   }
   results::refuse_locked(arguments.out, "-o");  // a run that began in the meantime would replace the output
-  for (const std::string& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& text : merged.notes) note(text);
   std::set<std::string> cases;
   for (const Record& record : merged.file.records) cases.insert(record.id.name());
-  fmt::print("{}: {} cases of {} file{}\n", arguments.out, cases.size(), arguments.files.size(),
-             arguments.files.size() == 1 ? "" : "s");
+  print_line(
+      fmt::format("{}: {} of {}", arguments.out, counted_in(cases, "case"), counted_in(arguments.files, "file")));
   if (merged.missing.empty()) return kExitOk;
-  fmt::print(stderr,
-             "tbench: incomplete: missing {}; '{}' is marked as interrupted, and --tb_resume measures the rest\n",
-             join(merged.missing, "; "), arguments.out);
+  say(fmt::format("tbench: incomplete: missing {}; '{}' is marked as interrupted, and --tb_resume measures the rest",
+                  join(merged.missing, "; "), arguments.out));
   return kExitIncomplete;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/outputs.hpp"
 #include "profile_arguments.hpp"
 #include "tbench/core/error.hpp"
@@ -38,8 +39,6 @@ std::string title_of(const std::string& file, const profile::NsysExport& read) {
   if (!read.schema_version.empty()) title += fmt::format(", nsys schema {}", read.schema_version);
   return title;
 }
-
-void note(const std::string& text) { fmt::print(stderr, "note: {}\n", render::without_controls(text)); }
 
 void warn(const std::string& file, const profile::NsysExport& read) {
   if (!read.is_known_schema) {
@@ -114,7 +113,7 @@ void run_nsys(const NsysArguments& arguments, int& exit_status) {
       fmt::print("{}{}", is_first ? "" : "\n", page);
       is_first = false;
     } catch (const UsageError& error) {
-      fmt::print(stderr, "tbench: {}\n", render::without_controls(error.what()));
+      say(fmt::format("tbench: {}", error.what()));
       exit_status = kExitFailedCase;
     }
   }

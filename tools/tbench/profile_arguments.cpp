@@ -99,7 +99,7 @@ std::string profile_page(const ProfileArguments& arguments, const profile::Profi
   if (steps > 1) heading.push_back(fmt::format("{} steps: counts and totals are per step", steps));
   return profile::profile_page(profile,
                                {.steps = steps, .top = arguments.top, .has_full_names = arguments.has_full_names},
-                               format_of(arguments), heading, arguments.tables, render::terminal_width(STDOUT_FILENO));
+                               format_of(arguments), heading, arguments.tables, render::console_width(STDOUT_FILENO));
 }
 
 html::ProfilePage profile_html_page(std::string title, const profile::Profile& profile,

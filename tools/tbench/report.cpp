@@ -184,7 +184,7 @@ void run_report(ReportArguments arguments, int& exit_status) {
   } else {
     update_section(arguments.update, arguments.section, table);
   }
-  if (files.has_passed_over()) exit_status = kExitPassedOver;
+  if (files.has_warned()) exit_status = kExitPassedOver;
 }
 
 }  // namespace
@@ -195,9 +195,9 @@ void add_report(CLI::App& app, int& exit_status) {
   declare_table_options(*command, *arguments);
   declare_output_options(*command, *arguments);
   command->footer(
-      "Exit: 0; 1 of several files some cannot be read, which are named and passed over, or --check found a section "
-      "that "
-      "differs; 2 usage or unreadable input.");
+      "Exit: 0; 1 of several files some cannot be read, which are named and passed over, no file has a case of "
+      "--study, "
+      "or --check found a section that differs; 2 usage or unreadable input.");
   command->callback([arguments, &exit_status] { run_report(*arguments, exit_status); });
 }
 

@@ -69,7 +69,9 @@ class ResultFiles {
   /// @throws  UsageError  as at(), for the first file
   std::vector<results::NamedResults> all(const std::vector<std::string>& paths);
   void let_pass_over() { may_pass_over_ = true; }
-  [[nodiscard]] bool has_passed_over() const { return !passed_over_.empty(); }
+  /// Says on stderr what the output lacks: a file that was passed over, or every case of a study.
+  void warn(const std::string& problem);
+  [[nodiscard]] bool has_warned() const { return has_warned_; }
   [[nodiscard]] std::string path_of(const std::string& path) const { return (folder_ / path).string(); }
 
  private:
@@ -77,6 +79,7 @@ class ResultFiles {
   std::map<std::string, results::ResultFile> files_;
   std::set<std::string> passed_over_;
   bool may_pass_over_{};
+  bool has_warned_{};
 };
 
 /// Replaces the folders among `paths` by the results files in them and below them, by name. Lines on stderr name the

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/outputs.hpp"
 #include "report/side_by_side.hpp"
 #include "tbench/core/error.hpp"
@@ -49,7 +50,7 @@ render::ReportOptions options_of(const ReportArguments& arguments) {
         with_suggestion(fmt::format("--show: unknown value '{}'", arguments.show), arguments.show, names, "values")};
   }
   options.show = *metric;
-  options.max_width = render::terminal_width(STDOUT_FILENO);
+  options.max_width = render::console_width(STDOUT_FILENO);
   return options;
 }
 
@@ -91,7 +92,17 @@ studies::StudyReport whole_study_of(const ReportArguments& arguments, ResultFile
   studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter, .top = arguments.top};
   if (!arguments.pivot.empty()) options.pivot = split(arguments.pivot, ',');
   for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
-  return studies::writeup_report(writeup, files.all(arguments.files), options);
+  studies::StudyReport report = studies::writeup_report(writeup, files.all(arguments.files), options);
+  if (report.has_no_case) {
+    const std::string others =
+        arguments.files.size() == 1
+            ? ""
+            : fmt::format(" or {}", counted(static_cast<std::int64_t>(arguments.files.size()) - 1, "other file"));
+    files.warn(
+        fmt::format("--study={}: no case of it is measured in '{}'{}. Measure it: transformer_bench --tb_study={}",
+                    arguments.study, arguments.files.front(), others, arguments.study));
+  }
+  return report;
 }
 
 studies::StudyReport without_hidden_parts(studies::StudyReport report, const ReportArguments& arguments) {
@@ -108,7 +119,7 @@ studies::StudyReport comparison_of(const ReportArguments& arguments, ResultFiles
 }
 
 std::string shown(const render::Table& table, const ReportArguments& arguments) {
-  return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
+  return arguments.options.markdown ? table.markdown() : table.console(render::console_width(STDOUT_FILENO));
 }
 
 std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
@@ -126,7 +137,7 @@ std::string experiments_of(const ReportArguments& arguments, const ResultFiles& 
   return studies::experiments_text(results::read_experiments(files.path_of(arguments.files.front())),
                                    {.filter = arguments.options.filter,
                                     .markdown = arguments.options.markdown,
-                                    .max_width = render::terminal_width(STDOUT_FILENO)});
+                                    .max_width = render::console_width(STDOUT_FILENO)});
 }
 
 /// Refuses formats that the table of a file, --limits and --experiments do not have.
@@ -183,8 +194,8 @@ const results::ResultFile& ResultFiles::at(const std::string& path) {
   const std::size_t count = file.records.size();
   if (const auto merged = results::load_for_resume(whole)) file = *merged;
   if (file.records.size() > count) {
-    fmt::print(stderr, "note: {} of {} cases come from '{}': the run was killed\n", file.records.size() - count,
-               file.records.size(), results::journal_path(path));
+    note(fmt::format("{} of {} cases come from '{}': the run was killed", file.records.size() - count,
+                     file.records.size(), results::journal_path(path)));
   }
   return files_.emplace(path, std::move(file)).first->second;
 }
@@ -202,11 +213,14 @@ std::vector<results::NamedResults> ResultFiles::all(const std::vector<std::strin
   }
   if (results.empty() && !bad.empty()) throw UsageError{bad.at(paths.front())};
   for (const auto& [path, error] : bad) {
-    if (passed_over_.insert(path).second) {
-      fmt::print(stderr, "warning: passed over: {}\n", render::one_line(error.what()));
-    }
+    if (passed_over_.insert(path).second) warn(fmt::format("passed over: {}", error.what()));
   }
   return results;
+}
+
+void ResultFiles::warn(const std::string& problem) {
+  tool::warn(problem);
+  has_warned_ = true;
 }
 
 std::vector<std::string> without_folders(const std::vector<std::string>& paths) {
@@ -220,8 +234,8 @@ std::vector<std::string> without_folders(const std::vector<std::string>& paths) 
     history::ResultFolder found = history::result_folder(path);
     std::ranges::move(found.results, std::back_inserter(files));
     if (found.others.empty()) continue;
-    fmt::print(stderr, "note: {} .json file{} of '{}' no results, the first is '{}'\n", found.others.size(),
-               found.others.size() == 1 ? " is" : "s are", path, render::one_line(found.others.front()));
+    note(fmt::format("{} of '{}' {} no results, the first is '{}'", counted_in(found.others, ".json file"), path,
+                     found.others.size() == 1 ? "is" : "are", found.others.front()));
   }
   return files;
 }
@@ -230,13 +244,13 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
   if (is_study_report(arguments)) {
     const studies::StudyFormat format = study_format(arguments);
-    return studies::study_page(study_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
+    return studies::study_page(study_of(arguments, files), format, render::console_width(STDOUT_FILENO));
   }
   if (arguments.limits) return limits_of(arguments, files);
   if (arguments.experiments) return experiments_of(arguments, files);
   if (!table_kinds(arguments).empty()) {
     const studies::StudyFormat format = study_format(arguments);
-    return side_by_side_text(comparison_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
+    return side_by_side_text(comparison_of(arguments, files), format, render::console_width(STDOUT_FILENO));
   }
   if (arguments.files.size() > 1) {
     throw UsageError{

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "help/messages.hpp"
 #include "help/outputs.hpp"
 #include "tbench/compare/known_spreads.hpp"
 #include "tbench/compare/sides.hpp"
@@ -71,7 +72,7 @@ void collect(compare::SpreadCollector& collector, const Arguments& arguments) {
       file = compare::read_side(path);
     } catch (const UsageError& error) {
       if (is_named(arguments, path)) throw;
-      fmt::print(stderr, "warning: left out: {}\n", render::one_line(error.what()));
+      warn(fmt::format("left out: {}", error.what()));
       continue;
     }
     cases += collector.add(*file);

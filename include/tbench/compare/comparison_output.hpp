@@ -24,10 +24,9 @@ struct ConsoleOptions {
   bool colour{};                       // colour the outcomes
   bool all{};                          // show every case with its full name, at any width
   bool is_sorted{};                    // keep the order of the cases
-  std::optional<std::size_t> width{};  // width of the terminal; default: kConsoleWidth
+  std::optional<std::size_t> width{};  // width of the terminal; default: render::kConsoleWidth
 };
-inline constexpr std::size_t kConsoleWidth = 100;  // largest number of columns
-inline constexpr std::size_t kMaxShown = 20;       // largest number of cases shown without `all`
+inline constexpr std::size_t kMaxShown = 20;  // largest number of cases shown without `all`
 
 /// Renders for a terminal: the conclusion, the sides, the cases by outcome, the most severe cases and the next command.
 /// For two GPU models it returns the text of models_console().

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "tbench/render/terminal.hpp"
+
 namespace tbench::render {
 
 /// The largest number of columns of a line of --help.
-inline constexpr std::size_t kHelpWidth = 100;
+inline constexpr std::size_t kHelpWidth = kConsoleWidth;
 
 /// Formats the help of a program and of its commands. Wraps all texts at kHelpWidth. Leaves out the types that say
 /// nothing: `TEXT` of a file, the ranges of numbers, which the errors name, and `ENUM` and `BOOLEAN` before a list of

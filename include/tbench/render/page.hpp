@@ -19,7 +19,7 @@ namespace tbench::render {
 struct PageOptions {
   bool markdown{};
   bool colour{};                           // colour the verdicts; ignored for Markdown
-  std::optional<std::size_t> max_width{};  // columns of the terminal; ignored for Markdown
+  std::optional<std::size_t> max_width{};  // lines are wrapped to this width; ignored for Markdown
 };
 
 class Page {
@@ -44,6 +44,9 @@ class Page {
   [[nodiscard]] std::string take() &&;
 
  private:
+  /// Adds a text of a terminal, wrapped to its width. Its lines after the first begin with `indent` spaces.
+  void add(std::string begin, const std::string& text, std::size_t indent);
+
   PageOptions options_;
   std::string summary_;
   std::size_t label_width_;

@@ -55,6 +55,12 @@ class Table {
   ///                   is still too long is cut and ends in an ellipsis
   [[nodiscard]] std::string text(std::optional<std::size_t> max_width = std::nullopt) const;
 
+  /// Renders plain text in at most `width` columns, with every cell in full. A table that is wider has its longest
+  /// texts below their rows, each after its header: `note: ...`. If its numbers are still too many, they follow in
+  /// further blocks. Every block begins with the columns left of all numbers, which name the row. Without a width,
+  /// returns text().
+  [[nodiscard]] std::string console(std::optional<std::size_t> width) const;
+
   /// Renders a GitHub table. Every line ends in a newline.
   [[nodiscard]] std::string markdown() const;
 

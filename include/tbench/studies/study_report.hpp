@@ -51,6 +51,7 @@ struct StudyReport {
   std::vector<StudySection> sections;
   std::vector<std::string> notes;     // meanings of the marks
   std::vector<std::string> commands;  // footnotes 1, 2, ...: each command measures the missing cases of its cells only
+  bool has_no_case{};                 // no file has a time of any case of the report
 };
 
 /// The line above StudyReport::commands.

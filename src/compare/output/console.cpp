@@ -125,7 +125,7 @@ std::string command_lines(const std::string& command) {
 
 std::string comparison_console(const Comparison& comparison, const ConsoleOptions& options) {
   if (comparison.cross) return models_console(comparison, options);
-  const std::size_t width = std::min(options.width.value_or(kConsoleWidth), kConsoleWidth);
+  const std::size_t width = std::min(options.width.value_or(render::kConsoleWidth), render::kConsoleWidth);
   std::string text;
   std::vector<std::string> sentences{answer_of(comparison), sides_of(comparison)};
   std::vector<std::string> others = comparison.differences;

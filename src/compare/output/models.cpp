@@ -74,7 +74,7 @@ render::Table table_of(std::span<const Case* const> cases, const CaseNames& name
 }  // namespace
 
 std::string models_console(const Comparison& comparison, const ConsoleOptions& options) {
-  const std::size_t width = std::min(options.width.value_or(kConsoleWidth), kConsoleWidth);
+  const std::size_t width = std::min(options.width.value_or(render::kConsoleWidth), render::kConsoleWidth);
   std::string text =
       render::fit(fmt::format("New over base, by the GPU's time: {}", means_of(comparison)), width) + "\n";
   text += "No outcomes: the sides are of two GPU models.\n";

@@ -121,8 +121,9 @@ std::string profile_page(const Profile& profile, const TableOptions& options, Pa
   }
   const bool has_prose = format == PageFormat::kText || format == PageFormat::kMarkdown;
   const auto prose = [&](const std::string& line) {
-    return format == PageFormat::kMarkdown ? "- " + render::escape_markdown(render::one_line(line)) + "\n"
-                                           : render::one_line(line) + "\n";
+    const std::string text = render::one_line(line);
+    if (format == PageFormat::kMarkdown) return "- " + render::escape_markdown(text) + "\n";
+    return max_width ? render::wrapped_text(text, *max_width) : text + "\n";
   };
   std::string page;
   if (has_prose) {
@@ -135,7 +136,7 @@ std::string profile_page(const Profile& profile, const TableOptions& options, Pa
     if (format == PageFormat::kLatex) page += table.table.latex(table.caption);
     if (format == PageFormat::kMarkdown) page += caption_of(table, format) + table.table.markdown();
     if (format == PageFormat::kText)
-      page += caption_of(table, format) + table.table.without_spare_columns(max_width).text(max_width);
+      page += caption_of(table, format) + table.table.without_spare_columns(std::nullopt).console(max_width);
   }
   const std::vector<std::string> notes = profile_notes(profile);
   if (has_prose && !notes.empty()) {

@@ -103,16 +103,18 @@ std::string paragraphs(std::span<const std::string> texts, std::optional<std::si
 
 std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
   std::string page = paragraphs(report.answers, max_width);
-  page += report.title + "\n" + paragraphs(report.sources, max_width);
+  page += paragraphs({&report.title, 1}, max_width) + paragraphs(report.sources, max_width);
   for (const StudySection& section : report.sections) {
     if (!section.heading.empty()) page += fmt::format("\n{}\n{:=<{}}\n", section.heading, "", section.heading.size());
     if (!section.sentences.empty()) page += "\n" + paragraphs(section.sentences, max_width);
-    page += "\n" + paragraphs({&section.caption, 1}, max_width) + section.table().text(max_width);
+    page += "\n" + paragraphs({&section.caption, 1}, max_width) + section.table().console(max_width);
   }
   if (!report.notes.empty()) page += "\n" + paragraphs(report.notes, max_width);
   if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
   for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    page += fmt::format("{} {}\n", render::footnote_mark(i + 1), report.commands[i]);
+    const std::string mark = render::footnote_mark(i + 1) + " ";
+    page += max_width ? render::command_lines(mark, report.commands[i], mark.size(), *max_width)
+                      : mark + report.commands[i] + "\n";
   }
   return page;
 }

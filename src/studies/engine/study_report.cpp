@@ -104,7 +104,8 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
                      .answers = std::move(contents.answers),
                      .sections = std::move(contents.sections),
                      .notes = std::move(contents.legend),
-                     .commands = std::move(contents.commands)};
+                     .commands = std::move(contents.commands),
+                     .has_no_case = cells.untraced == 0 && cells.missing.size() == cells.cases.size()};
   std::ranges::move(contents.conclusions, std::back_inserter(report.notes));
   std::ranges::move(contents.trace_notes, std::back_inserter(report.notes));
   return report;

@@ -75,8 +75,10 @@ void refuse_unknown_axes(const Writeup& writeup, const std::vector<AxisOverride>
 struct Cases {
   std::vector<CaseId> all;      // that the filter selects
   std::vector<CaseId> missing;  // the subset without a measurement
+  std::size_t untraced{};       // StudyCells::untraced of all studies
 
   void add(const StudyCells& cells) {
+    untraced += cells.untraced;
     for (const CaseId& id : cells.cases) {
       if (names_.insert(id.name()).second) all.push_back(id);
     }
@@ -200,6 +202,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
     }
   }
   if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);
+  report.has_no_case = cases.untraced == 0 && cases.missing.size() == cases.all.size();
   if (writeup.sums_up_missing) {
     append_new(report.notes, not_shown());
     sum_up(report, missing_cells(cases.all, cases.missing).texts,

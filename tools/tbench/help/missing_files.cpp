@@ -100,8 +100,9 @@ std::optional<std::string> explain_word(const std::string& word, const CLI::App&
   return std::nullopt;
 }
 
-/// Explains `--json a.json`, which means to write a.json.
+/// Explains `a.json --json b.json`, which means to write b.json. Without another file, b.json is a missing input.
 std::optional<std::string> explain_output(const std::string& path, std::span<const std::string> words) {
+  if (words.empty() || std::ranges::none_of(words.subspan(1), &is_there)) return std::nullopt;
   const std::string_view flag = format_flag(ending_of(path));
   const auto found = std::ranges::find(words, path);
   if (flag.empty() || found == words.end() || found == words.begin() || *(found - 1) != flag) return std::nullopt;

@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "help/messages.hpp"
 #include "tbench/compare/sides.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/process/bound_run.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/output_lock.hpp"
@@ -50,7 +52,7 @@ class Runner {
     if (!std::filesystem::exists(path)) {
       const std::string problem = fmt::format("'{}' ended with status {} and wrote no results", command_, status);
       if (!has_run_) throw UsageError{problem + "; give a command that takes the flags of transformer_bench"};
-      fmt::print(stderr, "warning: {}\n", problem);
+      warn(problem);
       return {};
     }
     has_run_ = true;
@@ -86,8 +88,7 @@ gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolde
       const auto path = [&](const char* side, int process) {
         return fmt::format("{}/{}_{}_{}_{}.json", place, label, i, side, process);
       };
-      fmt::print(stderr, "running {} case{} again, {}: {} of {}\n", names.size(), names.size() == 1 ? "" : "s", label,
-                 i, count);
+      say(fmt::format("running {} again, {}: {} of {}", counted_in(names, "case"), label, i, count));
       ConfirmationBlock& block = blocks.emplace_back();
       const std::optional<std::size_t> seed = seed_of(i, count);
       block.base.push_back(run_base(path("base", 1), seed));
@@ -102,7 +103,7 @@ gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolde
 gate::RunOnce run_once(std::string command, ConfirmationFolder& folder, std::string label) {
   return [command = std::move(command), &folder, label = std::move(label)](const std::vector<std::string>& names) {
     const std::string exact = results::exact_filter(names);
-    fmt::print(stderr, "running {} case{} with the kept build, once\n", names.size(), names.size() == 1 ? "" : "s");
+    say(fmt::format("running {} with the kept build, once", counted_in(names, "case")));
     return Runner{command, exact.size() < kMaxFilter ? exact : "."}(fmt::format("{}/{}.json", folder.make(), label));
   };
 }

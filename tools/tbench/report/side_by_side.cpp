@@ -108,7 +108,7 @@ std::optional<studies::StudyReport> side_by_side(const ReportArguments& argument
 std::string side_by_side_text(const studies::StudyReport& report, studies::StudyFormat format,
                               std::optional<std::size_t> max_width) {
   const render::Table table = report.sections.front().table();
-  if (format == studies::StudyFormat::kText) return table.text(max_width);
+  if (format == studies::StudyFormat::kText) return table.console(max_width);
   if (format == studies::StudyFormat::kMarkdown) return table.markdown();
   if (format == studies::StudyFormat::kCsv) return table.csv();
   return studies::study_page(report, format);
