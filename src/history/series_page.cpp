@@ -9,6 +9,7 @@
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/table.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/render/wrap.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::history {

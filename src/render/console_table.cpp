@@ -8,6 +8,7 @@
 
 #include "tbench/core/text.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/render/wrap.hpp"
 
 namespace tbench::render {
 namespace {

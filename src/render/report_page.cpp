@@ -16,6 +16,7 @@
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/pivot.hpp"
+#include "tbench/render/wrap.hpp"
 #include "tbench/results/companion_files.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/stats/descriptive.hpp"

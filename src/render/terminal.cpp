@@ -76,27 +76,6 @@ bool is_wide_control(std::string_view text) {
   return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
 }
 
-/// Divides a command at the spaces outside of quotation marks. The words keep their quotation marks.
-std::vector<std::string> shell_words(std::string_view command) {
-  std::vector<std::string> words;
-  std::string word;
-  char quote = 0;
-  for (const char c : command) {
-    if (c == ' ' && quote == 0) {
-      words.push_back(std::exchange(word, {}));
-      continue;
-    }
-    if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    }
-    word += c;
-  }
-  words.push_back(std::move(word));
-  return words;
-}
-
 /// Bytes of the control character that the text begins with; 0 if it begins with none.
 std::size_t control_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
@@ -177,21 +156,6 @@ void add_wrapped(std::vector<std::string>& lines, std::string begin, std::string
   lines.push_back(std::move(line));
 }
 
-std::string divided_names(std::string_view text, std::size_t room) {
-  std::string divided;
-  for (std::string word : split(text, ' ')) {
-    if (!divided.empty()) divided += ' ';
-    while (word.size() > room) {
-      const std::size_t slash = room == 0 ? std::string::npos : word.rfind('/', room - 1);
-      if (slash == std::string::npos) break;
-      divided += word.substr(0, slash + 1) + " ";
-      word.erase(0, slash + 1);
-    }
-    divided += word;
-  }
-  return divided;
-}
-
 std::optional<std::size_t> terminal_width(int descriptor) {
   if (::isatty(descriptor) == 0) return std::nullopt;
   winsize size{};
@@ -201,30 +165,6 @@ std::optional<std::size_t> terminal_width(int descriptor) {
 
 std::size_t console_width(int descriptor) {
   return std::min(terminal_width(descriptor).value_or(kConsoleWidth), kConsoleWidth);
-}
-
-std::string wrapped_text(std::string_view text, std::size_t width) {
-  constexpr std::size_t kIndent = 2;
-  std::vector<std::string> lines;
-  add_wrapped(lines, "", text, kIndent, width);
-  return join(lines, "\n") + "\n";
-}
-
-std::string command_lines(std::string_view begin, std::string_view command, std::size_t indent, std::size_t width) {
-  constexpr std::size_t kContinuation = 2;  // a space and a backslash
-  std::string text;
-  std::string line{begin};
-  bool is_begin = true;
-  for (const std::string& word : shell_words(command)) {
-    if (!is_begin && display_width(line) + 1 + display_width(word) + kContinuation > width) {
-      text += line + " \\\n";
-      line = std::string(indent, ' ');
-      is_begin = true;
-    }
-    line += is_begin ? word : " " + word;
-    is_begin = false;
-  }
-  return text + line + "\n";
 }
 
 std::string progress_text(const Progress& progress, std::size_t width) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -92,7 +93,9 @@ TEST_F(RunByDurations, ShardsJoinToTheUndividedRun) {
   EXPECT_EQ(options.at("shard_places"), "1-6");
   EXPECT_THAT(options.at("durations").get<std::string>(), ::testing::MatchesRegex("gpu@[0-9a-f]{12}"));
   const auto merge = [&](const std::string& first, const std::string& second) {
-    return run_command({TBENCH_TOOL, "merge", path(first), path(second), "-o", path("all.json")});
+    CommandResult result = run_command({TBENCH_TOOL, "merge", path(first), path(second), "-o", path("all.json")});
+    result.err = std::regex_replace(result.err, std::regex{"\n  "}, " ");  // messages are wrapped
+    return result;
   };
   const CommandResult merged = merge("2.json", "1.json");
   ASSERT_EQ(merged.status, 0) << merged.err;

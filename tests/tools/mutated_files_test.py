@@ -284,6 +284,7 @@ class Runner:
         control = (CONTROL_IN_JSON if is_json else CONTROL).search(out) or CONTROL.search(err)
         if control:
             return f"wrote a control character: {control[0]!r}"
+        err = err.replace("\n  ", " ")  # a message is wrapped
         refusal = [line for line in err.splitlines() if not line.startswith("warning: passed over: ")]
         if status == 2 and (len(refusal) != 1 or not refusal[0].startswith("tbench: ")):
             return f"refused in {len(refusal)} lines: {err[:300]!r}"

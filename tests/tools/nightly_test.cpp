@@ -21,6 +21,7 @@ namespace tbench::tool {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class Nightly : public testing::Test {
@@ -90,7 +91,7 @@ TEST_F(Nightly, AWeekAndAHalf) {
   // The fake build reads its speed from the environment, so the kept build is equally slow, and nothing is confirmed.
   const support::ChildResult spike = night({{"FAKE_SLOW", "2\\.7B/.*forward"}});
   EXPECT_EQ(spike.exit_status, 0) << spike.err;
-  EXPECT_THAT(spike.out, HasSubstr("RETRIED  Model/size:2.7B"));
+  EXPECT_THAT(spike.out, ContainsRegex("\nRETRIED .*\n  case: Model/size:2.7B"));
 
   // The next nights run another build than the kept one.
   const std::string slow =
@@ -101,7 +102,7 @@ TEST_F(Nightly, AWeekAndAHalf) {
       {"TBENCH_NIGHT_PUBLISH", "echo >'" + folder_.file("published") + "'"}};
   const support::ChildResult result = night(regressed);
   EXPECT_EQ(result.exit_status, 1) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("REGRESSED  Model/size:2.7B"));
+  EXPECT_THAT(result.out, ContainsRegex("\nREGRESSED .*\n  case: Model/size:2.7B"));
   EXPECT_EQ(results::Json::parse(results::read_whole_file(folder_.file("hook.json"))).at("outcome"), "FAILED");
   EXPECT_THAT(results::read_whole_file(folder_.file("published")), HasSubstr(dir_ + "/runs/"));
   EXPECT_THAT(results::read_whole_file(folder_.file("summary.md")), HasSubstr("**FAILED: 1 REGRESSED"));

@@ -49,26 +49,12 @@ void add_wrapped(std::vector<std::string>& lines, std::string begin, std::string
 /// Returns the number of columns of a file descriptor's terminal, or nullopt if it is not a terminal (a pipe, a file).
 [[nodiscard]] std::optional<std::size_t> terminal_width(int descriptor);
 
-/// Puts a space after a slash into each word of more than `room` bytes, such as a case's name, so that add_wrapped()
-/// divides it there.
-[[nodiscard]] std::string divided_names(std::string_view text, std::size_t room);
-
 /// Largest number of columns of a table or a message.
 inline constexpr std::size_t kConsoleWidth = 100;
 
 /// Returns the number of columns that tables and messages may take: the width of the descriptor's terminal, and at most
 /// kConsoleWidth.
 [[nodiscard]] std::size_t console_width(int descriptor);
-
-/// Returns the text on lines of at most `width` columns, each with a newline. Lines after the first are indented by two
-/// spaces. A word that is longer, such as a path, keeps a line of its own.
-[[nodiscard]] std::string wrapped_text(std::string_view text, std::size_t width = kConsoleWidth);
-
-/// Returns a shell command on lines of at most `width` columns, if its words allow it. Lines are divided between words
-/// outside of quotation marks, and all but the last end in a backslash, so that a shell takes them as they are. Lines
-/// after the first begin with `indent` spaces.
-[[nodiscard]] std::string command_lines(std::string_view begin, std::string_view command, std::size_t indent,
-                                        std::size_t width = kConsoleWidth);
 
 struct Progress {
   std::size_t number{};  // number of the running case, counted from 1

@@ -13,6 +13,7 @@
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/render/wrap.hpp"
 
 namespace tbench::profile {
 namespace {

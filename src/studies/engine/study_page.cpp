@@ -8,6 +8,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/render/wrap.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/studies/study_report.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tbench/render/terminal.hpp"
+#include "tbench/render/wrap.hpp"
 
 namespace tbench::tool {
 
