@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestName = 32;
 
 /// The smallest extent that a package serves without --fix, and the step of its sequence lengths, as in EXTENTS of
-/// tools/kernel_operations.py.
+/// tools/kernel_export/operations.py.
 constexpr std::int64_t kMinExtent = 2;
 constexpr std::int64_t kSequenceStep = 8;
 

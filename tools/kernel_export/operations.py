@@ -1,5 +1,5 @@
 """The operations for which export_kernel.py makes packages: the tensors that a function takes and returns, their
-extents, and the description of variable extents for torch.export. export_kernel.py traces and compiles.
+extents, and the description of variable extents for torch.export.
 """
 import dataclasses
 
