@@ -70,6 +70,15 @@ std::string exact_filter(std::span<const std::string> names) {
   return escaped.size() == 1 ? fmt::format("^{}$", escaped.front()) : fmt::format("^({})$", join(escaped, "|"));
 }
 
+std::vector<UsedPlugin> used_plugins(const Environment& environment) {
+  std::vector<UsedPlugin> plugins;
+  for (const auto& [key, version] : environment.versions) {
+    const std::string name = rest_of(key, "plugin.");
+    if (!name.empty()) plugins.push_back({.name = name, .file = version.substr(0, version.rfind(" sha256:"))});
+  }
+  return plugins;
+}
+
 RunFlags run_flags(const ResultFile& header) {
   std::vector<std::string> words;
   for (const char* name : kPlainOptions) {
@@ -77,6 +86,7 @@ RunFlags run_flags(const ResultFile& header) {
     if (option == header.options.end() || option->second == kVerifyOfSmoke) continue;
     words.push_back(fmt::format("--tb_{}={}", name, option->second));
   }
+  for (const UsedPlugin& plugin : used_plugins(header.environment)) words.push_back("--tb_plugin=" + plugin.file);
   for (const auto& [key, value] : header.options) {
     if (const std::string axis = rest_of(key, "axis."); !axis.empty()) {
       words.push_back(fmt::format("--tb_axis={}={}", axis, value));

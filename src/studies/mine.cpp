@@ -57,10 +57,10 @@ std::vector<FamilyGrid> cpu_grids() {
 
 bool is_plugin(const std::string& impl) { return std::ranges::find(built_in(), impl) == built_in().end(); }
 
-/// The results of all implementations for one shape and pass: the time, or the status without a time.
+/// The results of the measured implementations for one shape and pass: the time, or the status without a time.
 struct Contest {
-  std::map<std::string, double> times;          // in milliseconds
-  std::map<std::string, std::string> failures;  // `not measured` without a record
+  std::map<std::string, double> times;  // in milliseconds
+  std::map<std::string, std::string> failures;
 };
 
 /// Returns the results for all shapes and passes of the study.
@@ -74,8 +74,8 @@ std::vector<Contest> contests_of(const StudyMeasurements& all) {
     const std::span<const Record* const> records = all.records_of(id);
     if (const std::optional<double> time = median_of(records, "median_ms")) {
       contest.times[id.at("impl")] = *time;
-    } else {
-      contest.failures[id.at("impl")] = records.empty() ? "not measured" : render::status_text(records.front()->status);
+    } else if (!records.empty()) {
+      contest.failures[id.at("impl")] = render::status_text(records.front()->status);
     }
   }
   return contests;
@@ -90,8 +90,9 @@ std::string counted(const std::map<std::string, std::size_t>& counts) {
   return join(parts, ", ");
 }
 
-/// The comparison of `mine` with the fastest other implementation, over all shapes.
+/// The comparison of `mine` with the fastest other implementation, over the shapes in which `mine` was measured.
 struct Standing {
+  std::size_t measured{};
   std::size_t wins{};
   std::vector<double> shares;                   // time of the fastest other implementation divided by that of `mine`
   std::map<std::string, std::size_t> winners;   // fastest implementations where `mine` is not the fastest
@@ -101,14 +102,15 @@ struct Standing {
 Standing standing_of(const std::string& mine, std::span<const Contest> contests) {
   Standing standing;
   for (const Contest& contest : contests) {
-    if (const auto failure = contest.failures.find(mine); failure != contest.failures.end()) {
-      ++standing.failures[failure->second];
-    }
+    const auto own = contest.times.find(mine);
+    const auto failure = contest.failures.find(mine);
+    if (own == contest.times.end() && failure == contest.failures.end()) continue;
+    ++standing.measured;
+    if (failure != contest.failures.end()) ++standing.failures[failure->second];
     std::pair<std::string, double> best;
     for (const auto& [impl, time] : contest.times) {
       if (impl != mine && (best.first.empty() || time < best.second)) best = {impl, time};
     }
-    const auto own = contest.times.find(mine);
     const bool wins = own != contest.times.end() && (best.first.empty() || own->second < best.second);
     if (wins) ++standing.wins;
     if (!wins && !best.first.empty()) ++standing.winners[best.first];
@@ -119,11 +121,19 @@ Standing standing_of(const std::string& mine, std::span<const Contest> contests)
   return standing;
 }
 
+/// Returns `24 shapes`, or `4 measured shapes (24 in the study)`.
+std::string shapes_text(std::size_t measured, std::size_t all) {
+  if (measured == all) return fmt::format("{} shapes", all);
+  return fmt::format("{} measured shape{} ({} in the study)", measured, measured == 1 ? "" : "s", all);
+}
+
 /// Returns a sentence such as `mine is fastest in 3 of 24 shapes; geometric mean 0.76 of the best (flash 19, sdpa_cudnn
 /// 2)`.
 std::string sentence_of(const std::string& mine, std::span<const Contest> contests) {
   const Standing standing = standing_of(mine, contests);
-  std::string text = fmt::format("{} is fastest in {} of {} shapes", mine, standing.wins, contests.size());
+  if (standing.measured == 0) return fmt::format("{}: none of the {} shapes is measured", mine, contests.size());
+  std::string text =
+      fmt::format("{} is fastest in {} of {}", mine, standing.wins, shapes_text(standing.measured, contests.size()));
   if (!standing.shares.empty()) {
     text += fmt::format("; geometric mean {:.2f} of the best", stats::geometric_mean(standing.shares));
   }

@@ -85,6 +85,16 @@ TEST(RunFlags, AreThoseThatMeasureTheSameAgain) {
   EXPECT_EQ(run_flags(run_with({{"suite", "smoke"}, {"verify", "once"}})).of_all, "--tb_suite=smoke --tb_verify=once");
 }
 
+TEST(RunFlags, NameThePlugins) {
+  ResultFile file = run_with({{"study", "mine"}});
+  file.environment.versions["plugin.mine"] = "libmine.so sha256:0123456789abcdef";
+  file.environment.versions["plugin.yours"] = "a b.py:yours sha256:0123456789abcdef";
+  EXPECT_EQ(run_flags(file).of_all, "--tb_study=mine --tb_plugin=libmine.so '--tb_plugin=a b.py:yours'");
+  ASSERT_EQ(used_plugins(file.environment).size(), 2U);
+  EXPECT_EQ(used_plugins(file.environment).back().name, "yours");
+  EXPECT_TRUE(used_plugins(run_with({}).environment).empty());
+}
+
 TEST(RunFlags, NameAFewCasesAndElseTheRun) {
   const RunFlags run{.of_all = "--tb_suite=full", .filter = "small"};
   EXPECT_EQ(flags_for(run, Texts{"a"}), " --tb_suite=full --benchmark_filter='^a$'");

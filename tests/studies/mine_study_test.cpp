@@ -12,10 +12,12 @@ namespace tbench::studies {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr double kMilli = 1e-3;
 
@@ -54,8 +56,34 @@ TEST(MineStudy, SaysWhereAPluginIsFastestAndHowFarItIsFromTheBest) {
   records.push_back(support::failed_record(case_of("512", "backward", "mine"), Status::kIncorrect, "wrong"));
   add(records, "512", "backward", {{"flash", 1.0}});
   const std::vector<std::string> answers = report_of("mine", std::move(records)).answers;
-  EXPECT_THAT(answers, ElementsAre("mine is fastest in 1 of 24 shapes; geometric mean 0.63 of the best (flash 2, "
-                                   "sdpa_cudnn 1); no time: not measured 20, incorrect 1"));
+  EXPECT_THAT(answers,
+              ElementsAre("mine is fastest in 1 of 4 measured shapes (24 in the study); geometric mean 0.63 of "
+                          "the best (flash 2, sdpa_cudnn 1); no time: incorrect 1"));
+}
+
+TEST(MineStudy, CountsOnlyShapesInWhichThePluginWasMeasured) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 1.0}, {"flash", 2.0}});
+  add(records, "2048", "forward", {{"flash", 2.0}});
+  EXPECT_THAT(report_of("mine", records).answers,
+              ElementsAre("mine is fastest in 1 of 1 measured shape (24 in the study); geometric mean 2.00 of the "
+                          "best"));
+  CaseId elsewhere{"Attention", {{"batch", "1"}, {"pass", "forward"}, {"precision", "bf16"}, {"impl", "mine"}}};
+  records.assign({support::timed_record(std::move(elsewhere), Seconds{kMilli})});
+  EXPECT_THAT(report_of("mine", std::move(records)).answers, ElementsAre("mine: none of the 24 shapes is measured"));
+}
+
+TEST(MineStudy, ItsCommandsNameThePlugin) {
+  std::vector<Record> records;
+  add(records, "512", "forward", {{"mine", 1.0}, {"yours", 2.0}});
+  results::NamedResults results = support::gpu_results(std::move(records));
+  results.file.environment.versions["plugin.mine"] = "attention.py:mine sha256:0123456789abcdef";
+  results.file.environment.versions["plugin.yours"] = "my lib.so sha256:0123456789abcdef";
+  results.file.environment.versions["plugin.unused"] = "unused.so sha256:0123456789abcdef";
+  const auto commands = study_report(find_study("mine", "--study"), std::vector{results}, {}).commands;
+  ASSERT_THAT(commands, Not(IsEmpty()));
+  EXPECT_THAT(commands, Each(StartsWith("transformer_bench --tb_study=mine --tb_plugin=attention.py:mine "
+                                        "--tb_plugin='my lib.so' --benchmark_filter=")));
 }
 
 TEST(MineStudy, EachPluginHasASentenceAndTheOthersCountAsOthers) {
@@ -63,15 +91,18 @@ TEST(MineStudy, EachPluginHasASentenceAndTheOthersCountAsOthers) {
   add(records, "512", "forward", {{"mine", 2.0}, {"yours", 1.0}, {"flash", 4.0}});
   const std::vector<std::string> answers = report_of("mine", std::move(records), {"mine", "yours"}).answers;
   ASSERT_EQ(answers.size(), 2U);
-  EXPECT_THAT(answers[0], HasSubstr("mine is fastest in 0 of 24 shapes; geometric mean 0.50 of the best (yours 1); "));
-  EXPECT_THAT(answers[1], HasSubstr("yours is fastest in 1 of 24 shapes; geometric mean 2.00 of the best; "));
+  EXPECT_THAT(answers[0],
+              HasSubstr("mine is fastest in 0 of 1 measured shape (24 in the study); geometric mean 0.50 of "
+                        "the best (yours 1)"));
+  EXPECT_THAT(answers[1],
+              HasSubstr("yours is fastest in 1 of 1 measured shape (24 in the study); geometric mean 2.00"));
 }
 
 TEST(MineStudy, WithoutAnotherTimeThereIsNoMean) {
   std::vector<Record> records;
   add(records, "512", "forward", {{"mine", 2.0}});
   EXPECT_THAT(report_of("mine", std::move(records)).answers,
-              ElementsAre("mine is fastest in 1 of 24 shapes; no time: not measured 23"));
+              ElementsAre("mine is fastest in 1 of 1 measured shape (24 in the study)"));
 }
 
 TEST(MineStudy, TheAnswerIsTheFirstLine) {
@@ -79,7 +110,7 @@ TEST(MineStudy, TheAnswerIsTheFirstLine) {
   add(records, "512", "forward", {{"mine", 2.0}, {"flash", 1.0}});
   const StudyReport report = report_of("mine", std::move(records));
   for (const StudyFormat format : {StudyFormat::kText, StudyFormat::kMarkdown}) {
-    EXPECT_TRUE(study_page(report, format).starts_with("mine is fastest in 0 of 24 shapes; "));
+    EXPECT_TRUE(study_page(report, format).starts_with("mine is fastest in 0 of 1 measured shape (24 in the study); "));
   }
   EXPECT_THAT(study_page(report, StudyFormat::kJson), HasSubstr("\"answers\""));
 }

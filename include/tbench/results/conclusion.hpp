@@ -50,6 +50,15 @@ class CorrectableError : public UsageError {
 /// Returns an extended regular expression that matches exactly the given names, at least one.
 [[nodiscard]] std::string exact_filter(std::span<const std::string> names);
 
+/// A plug-in of a run (--tb_plugin).
+struct UsedPlugin {
+  std::string name;  // the value of `impl`
+  std::string file;  // without its folder, which results do not keep; ends in `:FUNCTION` for a Python function
+};
+
+/// Returns the plug-ins that Environment::versions names.
+[[nodiscard]] std::vector<UsedPlugin> used_plugins(const Environment& environment);
+
 /// The flags of a run, without the flags that name its output.
 struct RunFlags {
   std::string of_all{"FLAGS"};  // flags of selection and measurement, without the filter; FLAGS if unknown

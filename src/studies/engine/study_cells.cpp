@@ -6,15 +6,15 @@
 #include <functional>
 #include <set>
 
+#include "studies/engine/measured_values.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::studies {
 namespace {
-
-constexpr std::int64_t kMinRanks = 2;
 
 /// The changes to the study on a file's command line.
 struct Changes {
@@ -78,8 +78,9 @@ void check_one_device(std::span<const results::NamedResults> results) {
   }
 }
 
-std::string flags_of(const Study& study, const Changes& changes) {
+std::string flags_of(const Study& study, const Changes& changes, const std::vector<std::string>& plugins) {
   std::string flags = "--tb_study=" + (study.measured_by.empty() ? study.name : study.measured_by);
+  for (const std::string& plugin : plugins) flags += " --tb_plugin=" + results::command_line({{plugin}});
   if (study.protocol.needs_trace) flags += " --tb_trace=on";
   for (const AxisOverride& change : changes.axes) {
     flags += fmt::format(" --tb_axis={}.{}={}", change.family, change.axis.key, join(change.axis.values, ","));
@@ -136,63 +137,8 @@ Changes changes_of_all(const Study& study, std::span<const results::NamedResults
   return all;
 }
 
-/// Returns whether any file has a case of the family with the value.
-bool is_measured(std::span<const results::NamedResults> results, const std::string& family,
-                 const CaseId::Parameter& value) {
-  const auto has_value = [&](const Record& record) {
-    return record.id.family() == family && record.id.has({&value, 1});
-  };
-  return std::ranges::any_of(results, [&](const results::NamedResults& result) {
-    return std::ranges::any_of(result.file.records, has_value);
-  });
-}
-
-/// Returns the names of the plug-ins in Environment::versions for which the same file has cases.
-std::vector<std::string> plugins_of(std::span<const results::NamedResults> results, const std::string& family) {
-  constexpr std::string_view kPrefix = "plugin.";
-  std::vector<std::string> names;
-  for (const results::NamedResults& result : results) {
-    for (const auto& [version, file] : result.file.environment.versions) {
-      if (!version.starts_with(kPrefix)) continue;
-      std::string name = version.substr(kPrefix.size());
-      if (is_measured({&result, 1}, family, {"impl", name})) add_missing(names, {std::move(name)}, std::identity{});
-    }
-  }
-  return names;
-}
-
 bool has_gpu(std::span<const results::NamedResults> results) {
   return results.empty() || results.front().file.environment.gpu.has_value();
-}
-
-/// Returns the positive numbers that a key has in the files' cases, in ascending order.
-/// @param family  the family of the cases; if empty, all families of the study
-std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> results, const Study& study,
-                                        const std::string& family, const std::string& key) {
-  std::set<std::int64_t> numbers;
-  for (const results::NamedResults& result : results) {
-    for (const Record& record : result.file.records) {
-      const std::string& own = record.id.family();
-      const bool counts = family.empty() ? std::ranges::find(study.grids, own, &FamilyGrid::family) != study.grids.end()
-                                         : own == family;
-      const std::string* const value = counts ? record.id.find(key) : nullptr;
-      const std::optional<std::int64_t> number = value != nullptr ? parse_integer(*value) : std::nullopt;
-      if (number && *number > 0) numbers.insert(*number);
-    }
-  }
-  return numbers;
-}
-
-/// Returns the values of an axis without values: the numbers in the family's cases, otherwise the numbers in the cases
-/// of the study's other families, otherwise the smallest number of several ranks.
-std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
-                                     const std::string& family, const std::string& key) {
-  std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);
-  if (numbers.empty()) numbers = measured_numbers(results, study, "", key);
-  if (numbers.empty()) numbers.insert(kMinRanks);
-  std::vector<std::string> values;
-  for (const std::int64_t number : numbers) values.push_back(fmt::format("{}", number));
-  return values;
 }
 
 void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
@@ -242,7 +188,7 @@ StudyCells study_cells(const Study& whole, std::span<const results::NamedResults
   const Study known = with_known_values(
       for_device(whole, has_gpu(results)),
       [&](const std::string& family, const CaseId::Parameter& value) { return is_measured(results, family, value); });
-  const Study joined = with_plugins(known, [&](const std::string& family) { return plugins_of(results, family); });
+  const Study joined = with_plugins(known, [&](const std::string& family) { return plugin_names(results, family); });
   const Study study = with_open_axes(joined, [&](const std::string& family, const std::string& key) {
     return open_values(results, joined, family, key);
   });
@@ -253,7 +199,7 @@ StudyCells study_cells(const Study& whole, std::span<const results::NamedResults
   StudyCells cells;
   cells.sizes.assign(builtin_model_sizes().begin(), builtin_model_sizes().end());
   cells.sizes.insert(cells.sizes.end(), all.sizes.begin(), all.sizes.end());
-  cells.flags = flags_of(study, all);
+  cells.flags = flags_of(study, all, plugin_files(results, study));
   std::set<std::string> names;
   append_new(cells.unfiltered, names, cells_of(grids_with_sizes(study, all.sizes), all.axes));
   cells.cases = cells.unfiltered;
