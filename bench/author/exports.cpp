@@ -1,6 +1,5 @@
 #include "bench/author/exports.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,37 +7,37 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
+#include "bench/author/export_process.hpp"
 #include "bench/author/tools.hpp"
 #include "bench/plan/python_function.hpp"
 #include "bench/run/plugins.hpp"
-#include "tbench/core/error.hpp"
+#include "bench/run/stop_signals.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/process/command.hpp"
-#include "tbench/process/descriptor.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kToolSays = "export_kernel.py: ";
+constexpr const char* kTool = "export_kernel.py";
 constexpr std::size_t kMaxJobs = 6;  // attention has six graphs
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 /// The number of hexadecimal digits of a digest in a package's name: 128 bits.
 constexpr std::size_t kNamedDigits = 32;
 
-/// One package to export: its path, and the command that makes it.
+/// One package to export: its path, the need that it serves, and the command that makes it.
 struct Export {
   std::string path;
-  std::vector<std::string> command;  // the command without --out
-  std::string draft;                 // moved to `path` when complete
-  std::string log;
-  std::unique_ptr<process::Command> running{};
+  std::string served;                // `bf16, heads=1, head_dim=64`
+  std::vector<std::string> command;  // without --jobs and --out
 };
 
 struct Exporter {
@@ -47,8 +46,9 @@ struct Exporter {
 };
 
 Exporter make_exporter(PluginDescriber& describer, const std::string& path) {
-  const std::optional<std::string> tool = find_export_tool();
-  if (!tool) throw std::runtime_error{"tools/export_kernel.py is not installed next to this program: install it again"};
+  const std::optional<std::string> tool = find_tool(kTool);
+  if (!tool)
+    throw std::runtime_error{fmt::format("tools/{} is not installed next to this program: install it again", kTool)};
   return {.python = find_python(), .tool = *tool, .folder = package_cache(), .origin = describer.origin(path)};
 }
 
@@ -70,70 +70,88 @@ Export planned_export(const model::Plugin& plugin, const PackageNeed& need, cons
   std::vector<std::string> command{exporter.python, exporter.tool, plugin.path, "--op",     function.op,
                                    "--backward",    "auto",        "--name",    plugin.name};
   command.insert(command.end(), {"--precision", need.precision});
+  std::vector<std::string> served{need.precision};
+  if (!need.fix.empty()) served.push_back(need.fix);
   if (!need.fix.empty()) command.insert(command.end(), {"--fix", need.fix});
   command.insert(command.end(), {"--device", exporter.origin.machine.starts_with("cpu") ? "cpu" : "cuda"});
-  const std::string draft = fmt::format("{}.{}", path.substr(0, path.rfind(".pt2")), ::getpid());
-  return {.path = path, .command = std::move(command), .draft = draft + ".pt2", .log = draft + ".log"};
+  return {.path = path, .served = join(served, ", "), .command = std::move(command)};
 }
 
-/// Returns the tool's own error message, otherwise the last line of its log.
-std::string reason_in(const std::string& log) {
-  std::ifstream file{log};
-  std::string last;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(kToolSays)) return line.substr(std::string_view{kToolSays}.size());
-    if (!line.empty()) last = line;
-  }
-  return last.empty() ? "the tool says nothing" : last;
-}
+/// Runs exports, several at a time, and shows them on stderr.
+class Exports {
+ public:
+  explicit Exports(std::vector<const Export*> missing) : missing_{std::move(missing)} {}
 
-/// Starts an export.
-/// @param jobs  number of processes that compile its graphs
-void begin(Export& planned, std::size_t jobs) {
-  const process::UniqueDescriptor log{::open(planned.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644)};
-  if (log.get() < 0) throw std::runtime_error{fmt::format("'{}' cannot be written: free some space", planned.log)};
-  std::vector<std::string> words = planned.command;
-  words.insert(words.end(), {"--out", planned.draft, "--jobs", std::to_string(jobs)});
-  planned.running = std::make_unique<process::Command>(words, process::CommandOutput{log.get(), log.get()});
-}
-
-/// Waits for an export and moves its package to the final path.
-/// @throws  std::runtime_error  with the reason if there is no package
-void finish(Export& planned) {
-  const int status = planned.running->wait();
-  planned.running.reset();
-  const std::string reason = status == 0 ? "" : reason_in(planned.log);
-  std::error_code ignored;
-  fs::remove(planned.log, ignored);
-  if (status == 0) return fs::rename(planned.draft, planned.path);
-  fs::remove(planned.draft, ignored);
-  throw std::runtime_error{
-      fmt::format("{}. For the whole message: {} --out mine.pt2", reason, join(planned.command, " "))};
-}
-
-/// Runs the exports, half as many at a time as there are cores. If there are fewer exports, each has several processes.
-/// @return  reason of the first failure; empty if there is none
-std::string make_packages(std::vector<Export*> missing) {
-  const std::size_t at_a_time = std::max(1U, std::thread::hardware_concurrency() / 2);
-  std::string fault;
-  for (std::size_t first = 0; first < missing.size(); first += at_a_time) {
-    const std::span<Export*> batch{missing.data() + first, std::min(at_a_time, missing.size() - first)};
-    const std::size_t jobs = std::clamp<std::size_t>(at_a_time / batch.size(), 1, kMaxJobs);
-    for (Export* const planned : batch) begin(*planned, jobs);
-    for (Export* const planned : batch) {
-      try {
-        finish(*planned);
-      } catch (const std::exception& error) {
-        if (fault.empty()) fault = error.what();
-      }
+  /// Runs all exports, until a signal asks the program to stop.
+  /// @return  reason of the first failure; empty if there is none
+  std::string run() {
+    while (!stop_signalled() && (next_ < missing_.size() || !running_.empty())) {
+      while (running_.size() < at_a_time() && next_ < missing_.size()) begin(*missing_[next_++]);
+      show();
+      std::this_thread::sleep_for(kBetweenLooks);
+      std::erase_if(running_, [&](Running& one) { return one.process->has_ended() && end(one); });
     }
+    return fault_;
   }
-  return fault;
-}
 
-void say_start(const model::Plugin& plugin, std::size_t count, const std::string& folder) {
-  fmt::print(stderr, "transformer_bench: exporting {} to {} package{}, which stay{} in {}\n", plugin.path, count,
-             count == 1 ? "" : "s", count == 1 ? "s" : "", folder);
+  /// Returns the number of exports at a time: half as many as there are cores.
+  [[nodiscard]] std::size_t at_a_time() const {
+    return std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency() / 2), missing_.size());
+  }
+
+ private:
+  struct Running {
+    const Export* planned;
+    std::unique_ptr<ExportProcess> process;
+  };
+
+  /// Starts an export. If there are fewer exports than processes, each has several.
+  void begin(const Export& planned) {
+    const std::size_t processes = std::max(1U, std::thread::hardware_concurrency() / 2);
+    const std::size_t jobs = std::clamp<std::size_t>(processes / missing_.size(), 1, kMaxJobs);
+    std::vector<std::string> command = planned.command;
+    command.insert(command.end(), {"--jobs", std::to_string(jobs)});
+    running_.push_back({&planned, std::make_unique<ExportProcess>(std::move(command), planned.path)});
+  }
+
+  /// Keeps the package of an export that has ended, and prints its time.
+  /// @return  true
+  bool end(Running& one) {
+    const char* how = "made";
+    try {
+      one.process->keep_package();
+    } catch (const std::exception& error) {
+      how = "failed";
+      if (fault_.empty()) fault_ = error.what();
+    }
+    line_.clear();
+    fmt::print(stderr, "transformer_bench: package {} of {} ({}): {} in {:.0f} s\n", ++ended_, missing_.size(),
+               one.planned->served, how, one.process->elapsed().value);
+    return true;
+  }
+
+  void show() {
+    const Running& first = running_.front();
+    line_.update({.number = ended_ + 1,
+                  .count = missing_.size(),
+                  .name = first.planned->served,
+                  .activity = first.process->step(),
+                  .elapsed = first.process->elapsed(),
+                  .remaining = std::nullopt});
+  }
+
+  std::vector<const Export*> missing_;
+  std::size_t next_{};
+  std::size_t ended_{};
+  std::vector<Running> running_;
+  std::string fault_;
+  render::ProgressLine line_{stderr, render::terminal_width(STDERR_FILENO)};
+};
+
+void say_start(const model::Plugin& plugin, const Exports& exports, std::size_t count, const std::string& folder) {
+  fmt::print(stderr, "transformer_bench: exporting {}\n", plugin.path);
+  fmt::print(stderr, "transformer_bench: {} package{}, {} at a time, {} in {}\n", count, count == 1 ? "" : "s",
+             exports.at_a_time(), count == 1 ? "which stays" : "which stay", folder);
 }
 
 /// Exports the missing packages of a function, and adds all of its packages to the plug-in.
@@ -142,12 +160,15 @@ void export_function(model::Plugin& plugin, std::span<const PackageNeed> needs, 
   const Exporter exporter = make_exporter(describer, plugin.path);
   std::vector<Export> exports;
   for (const PackageNeed& need : needs) exports.push_back(planned_export(plugin, need, exporter));
-  std::vector<Export*> missing;
-  for (Export& planned : exports) {
+  std::vector<const Export*> missing;
+  for (const Export& planned : exports) {
     if (!fs::exists(planned.path)) missing.push_back(&planned);
   }
-  if (!missing.empty()) say_start(plugin, missing.size(), exporter.folder);
-  plugin.fault = make_packages(missing);
+  if (!missing.empty()) {
+    Exports runs{missing};
+    say_start(plugin, runs, missing.size(), exporter.folder);
+    plugin.fault = runs.run();
+  }
   for (const Export& planned : exports) {
     if (fs::exists(planned.path)) plugin.packages.push_back(describer.describe(planned.path));
   }
@@ -156,6 +177,7 @@ void export_function(model::Plugin& plugin, std::span<const PackageNeed> needs, 
 }  // namespace
 
 void export_functions(std::vector<model::Plugin>& plugins, std::span<const CaseId> cases, const Options& options) {
+  catch_stop_signals();
   PluginDescriber describer{options};
   for (model::Plugin& plugin : plugins) {
     if (!model::is_python_function(plugin.path) || !plugin.packages.empty() || !plugin.fault.empty()) continue;
@@ -166,6 +188,7 @@ void export_functions(std::vector<model::Plugin>& plugins, std::span<const CaseI
     } catch (const std::exception& error) {
       plugin.fault = error.what();
     }
+    if (stop_signalled()) throw std::runtime_error{"stopped while functions were exported; finished packages are kept"};
     if (!plugin.fault.empty()) {
       plugin.fault = fmt::format("--tb_plugin={}: {}", plugin.path, plugin.fault);
       fmt::print(stderr, "transformer_bench: {}\n", plugin.fault);

@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Returns the first of the paths, relative to this program's folder, that is a file; nullopt if none is.
-std::optional<std::string> first_file(std::initializer_list<const char*> paths) {
+std::optional<std::string> first_file(std::initializer_list<std::string> paths) {
   const fs::path folder = fs::path{own_program()}.parent_path();
-  for (const char* const path : paths) {
+  for (const std::string& path : paths) {
     std::error_code error;
     const fs::path file = (folder / path).lexically_normal();
     if (fs::is_regular_file(file, error)) return file.string();
@@ -45,8 +45,8 @@ std::string variable(const char* name) {
 
 }  // namespace
 
-std::optional<std::string> find_export_tool() {
-  return first_file({"../share/transformer_bench/tools/export_kernel.py", "../../../tools/export_kernel.py"});
+std::optional<std::string> find_tool(const std::string& name) {
+  return first_file({"../share/transformer_bench/tools/" + name, "../../../tools/" + name});
 }
 
 std::optional<std::string> find_tbench() { return first_file({"tbench", "../tools/tbench/tbench"}); }

@@ -7,8 +7,8 @@
 
 namespace tbench::bench {
 
-/// Returns the path of tools/export_kernel.py in the checkout or in the prefix; nullopt if absent.
-[[nodiscard]] std::optional<std::string> find_export_tool();
+/// Returns the path of a file of tools/ in the checkout or in the prefix; nullopt if absent.
+[[nodiscard]] std::optional<std::string> find_tool(const std::string& name);
 
 /// Returns the path of `tbench` next to this program or in the same build; nullopt if absent.
 [[nodiscard]] std::optional<std::string> find_tbench();

@@ -211,7 +211,8 @@ std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredC
   if (!options.json_on_stdout) {
     const std::optional<std::string> path = options.out.empty() ? std::nullopt : std::optional{options.out};
     console.summary(progress.elapsed(), path);
-    for (const std::string& line : render::findings_of(reporter.records(), path)) fmt::print("{}\n", line);
+    const render::RunOutput output{.path = options.out, .study = options.study, .has_page = !options.page.empty()};
+    for (const std::string& line : render::findings_of(reporter.records(), output)) fmt::print("{}\n", line);
     if (stop_signalled()) fmt::print("interrupted\n");
   }
   if (limit.stopped_at()) tell_stop(options, plan.size() - *limit.stopped_at(), plan.size(), time.command);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/author/exports.hpp"
+#include "bench/author/function_names.hpp"
 #include "bench/author/page.hpp"
 #include "bench/cli/options.hpp"
 #include "bench/explain/explain_cases.hpp"
@@ -50,6 +51,7 @@ int run(std::chrono::steady_clock::time_point program_began, int argc, const cha
   }
   if (options.worker && options.worker_task == WorkerTask::kPlugins) return run_plugin_describer(options);
   std::vector<model::Plugin> plugins = describe_plugins(options);
+  if (!options.worker) check_functions(plugins);
   add_plugins(plugins, options);
   const std::vector<Family> families = make_families(options.sizes);
   if (options.worker) return run_worker(families, options);

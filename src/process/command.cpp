@@ -63,12 +63,19 @@ void Command::signal(int number) const {
   if (pid_ != 0) ::kill(pid_, number);
 }
 
-int Command::wait() {
+std::optional<int> Command::poll() { return wait_with(WNOHANG); }
+
+int Command::wait() { return wait_with(0).value(); }
+
+/// Waits as waitpid() does with these options.
+std::optional<int> Command::wait_with(int options) {
   if (pid_ == 0) throw std::system_error{ECHILD, std::generic_category(), "waitpid"};
   int status{};
-  while (::waitpid(pid_, &status, 0) < 0) {
+  pid_t ended{};
+  while ((ended = ::waitpid(pid_, &status, options)) < 0) {
     if (errno != EINTR) throw std::system_error{errno, std::generic_category(), "waitpid"};
   }
+  if (ended == 0) return std::nullopt;
   remove_own_child(std::exchange(pid_, 0));
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
 }

@@ -71,14 +71,23 @@ const Record* nearest_to_ceiling(std::span<const Record> records) {
   return nearest;
 }
 
-std::string next_command(std::span<const Record> records, const std::optional<std::string>& path) {
+/// Returns the command that shows the results: on a page, or as tables if there is a page.
+std::string report_command(const RunOutput& output) {
+  std::vector<std::string> words{"./tbench", "report"};
+  if (!output.study.empty()) words.insert(words.end(), {"--study", output.study});
+  words.push_back(output.path);
+  if (!output.has_page) words.insert(words.end(), {"-o", "report.html"});
+  return results::command_line(words);
+}
+
+std::string next_command(std::span<const Record> records, const RunOutput& output) {
   const auto failed = std::ranges::find_if(records, [](const Record& r) { return is_failure(r.status); });
   if (failed != records.end()) {
     const std::string name = failed->id.name();
     return fmt::format("next: the failed case alone:{}", results::isolate_command("", {.of_all = {}}, {&name, 1}));
   }
-  if (!path) return "next: --benchmark_out=a.json keeps the results";
-  return fmt::format("next: ./tbench report {} -o report.html", results::command_line({{*path}}));
+  if (output.path.empty()) return "next: --benchmark_out=a.json keeps the results";
+  return "next: " + report_command(output);
 }
 
 }  // namespace
@@ -147,10 +156,10 @@ std::vector<Finding> findings_of(std::span<const Record> records) {
   return findings;
 }
 
-std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
+std::vector<std::string> findings_of(std::span<const Record> records, const RunOutput& output) {
   std::vector<std::string> lines;
   for (const Finding& finding : findings_of(records)) lines.push_back(finding.text);
-  if (!records.empty()) lines.push_back(next_command(records, path));
+  if (!records.empty()) lines.push_back(next_command(records, output));
   return lines;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -50,6 +51,16 @@ TEST(Command, TakesArgumentsAsTheyAre) {
   std::array<char, 64> buffer;
   const Transfer read = read_some(pipe.read_end.get(), buffer);
   EXPECT_EQ(std::string(buffer.data(), read.bytes), "a b|$HOME|*|");
+}
+
+TEST(Command, TellsWithoutWaitingWhetherItHasEnded) {
+  Command command{{"sleep", "60"}};
+  EXPECT_EQ(command.poll(), std::nullopt);
+  command.signal(SIGTERM);
+  std::optional<int> status;
+  while (!status) status = command.poll();
+  EXPECT_EQ(status, 128 + SIGTERM);
+  EXPECT_THROW(static_cast<void>(command.poll()), std::system_error);
 }
 
 TEST(Command, CanBeInterrupted) {

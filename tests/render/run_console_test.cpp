@@ -66,7 +66,7 @@ TEST(Findings, SayWhatIsNotToBeTrustedAndWhatIsBest) {
   further.timing->median = Seconds{50e-6};
   const std::vector<Record> records{sharp(), further, support::full_record(),
                                     support::burst_record(support::model_id("forward", "sdpa"), Seconds{5e-6})};
-  EXPECT_THAT(findings_of(records, "a.json"),
+  EXPECT_THAT(findings_of(records, {.path = "a.json"}),
               ElementsAre(HasSubstr("1 case is limited by the host"), HasSubstr("1 case is not sharp"),
                           AllOf(HasSubstr("nearest to its ceiling: "), HasSubstr("impl:flash, 80 % of copy")),
                           "next: ./tbench report a.json -o report.html"));
@@ -86,11 +86,20 @@ TEST(Findings, WhatIsAboveItsCeilingIsWrongAndNotNearest) {
 TEST(Findings, OfAFailureNameTheCommandThatRunsItAlone) {
   const std::vector<Record> records{sharp(),
                                     support::failed_record(CaseId::parse("Gemm/m:1"), Status::kIncorrect, "wrong")};
-  EXPECT_EQ(findings_of(records, "a.json").back(),
+  EXPECT_EQ(findings_of(records, {.path = "a.json"}).back(),
             "next: the failed case alone: --benchmark_filter='^Gemm/m:1$' --tb_isolate=case");
   const std::vector<Record> oom{support::failed_record(CaseId::parse("Gemm/m:1"), Status::kOom, "8 GiB")};
-  EXPECT_THAT(findings_of(oom, std::nullopt), ElementsAre("next: --benchmark_out=a.json keeps the results"));
-  EXPECT_THAT(findings_of({}, "a.json"), IsEmpty());
+  EXPECT_THAT(findings_of(oom, {}), ElementsAre("next: --benchmark_out=a.json keeps the results"));
+  EXPECT_THAT(findings_of({}, {.path = "a.json"}), IsEmpty());
+}
+
+TEST(Findings, ShowTheTablesOfTheStudyNext) {
+  const std::vector<Record> records{sharp()};
+  EXPECT_EQ(findings_of(records, {.path = "a b.json", .study = "mine"}).back(),
+            "next: ./tbench report --study mine 'a b.json' -o report.html");
+  EXPECT_EQ(findings_of(records, {.path = "a.json", .study = "mine", .has_page = true}).back(),
+            "next: ./tbench report --study mine a.json");
+  EXPECT_EQ(findings_of(records, {.path = "a.json", .has_page = true}).back(), "next: ./tbench report a.json");
 }
 
 /// Returns the rows of a run on a terminal with `width` columns.

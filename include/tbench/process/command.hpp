@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,17 @@ class Command {
 
   /// Sends a signal to the command. This has no effect on a command that has ended but was not waited for.
   void signal(int number) const;
+  /// Returns what wait() returns, or nullopt if the command is still running.
+  /// @throws  std::system_error  as wait()
+  [[nodiscard]] std::optional<int> poll();
   /// Waits until the command ends.
   /// @return  the exit status; 128 + signal if a signal ended the command
   /// @throws  std::system_error  if the command was waited for before
   [[nodiscard]] int wait();
 
  private:
+  std::optional<int> wait_with(int options);
+
   pid_t pid_{};
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,9 +43,14 @@ struct Finding {
 };
 [[nodiscard]] std::vector<Finding> findings_of(std::span<const Record> records);
 
+/// The files that a run writes, and the study that its tables belong to.
+struct RunOutput {
+  std::string path{};   // of the results file; empty if there is none
+  std::string study{};  // as --tb_study; empty if there is none
+  bool has_page{};      // whether --tb_page writes a page of the results
+};
+
 /// Returns the texts of the findings, and the command to run next.
-/// @param path  path of the results file; absent if there is none
-[[nodiscard]] std::vector<std::string> findings_of(std::span<const Record> records,
-                                                   const std::optional<std::string>& path);
+[[nodiscard]] std::vector<std::string> findings_of(std::span<const Record> records, const RunOutput& output);
 
 }  // namespace tbench::render

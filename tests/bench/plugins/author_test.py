@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,13 +62,54 @@ class Author(unittest.TestCase):
         self.assertRegex(ran.stdout, f"(?m)^{ANSWER}")
         self.assertRegex((self.folder / "mine.html").read_text(), f"<strong>{ANSWER}")
 
+        self.assertRegex(ran.stderr, r"(?m)^transformer_bench: 1 package, 1 at a time, which stays in .*/cache/transformer_bench$")
+        self.assertRegex(ran.stderr, r"(?m)^transformer_bench: package 1 of 1 \(fp32, head_dim=32\): made in \d+ s$")
+        self.assertRegex(ran.stderr, r"(?m)^transformer_bench: package 1 of 1 \(fp32, head_dim=32\): failed in \d+ s$")
+        self.assertRegex(ran.stdout, r"(?m)^next: the failed case alone: ")
+
         again, cases = self.run_study(f"{example}:attention")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertNotIn("exporting", again.stderr)  # the cache has it
         self.assertTrue(all(status in MEASURED for status, _ in cases["attention"]), cases["attention"])
+        self.assertRegex(again.stdout, r"(?m)^next: \./tbench report --study mine mine\.json\.gz$")
         packages = sorted(path.name for path in (self.folder / "cache/transformer_bench").iterdir())
         self.assertEqual(len(packages), 1, packages)  # no draft and no log remains
         self.assertRegex(packages[0], r"^attention-attention-[0-9a-f]{32}-torch[0-9.]+-cpu_\w+-fp32-head_dim32\.pt2$")
+
+
+class Refusals(unittest.TestCase):
+    """What is found before any work: exit status 2, one line, no results file, and no cache."""
+
+    def refusal(self, text, function):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "own.py").write_text(text)
+            ran = subprocess.run([PROGRAM, *FLAGS, f"--tb_plugin=own.py:{function}"], cwd=folder, capture_output=True, text=True,
+                                 env={**os.environ, "XDG_CACHE_HOME": f"{folder}/cache"})
+            self.assertEqual(os.listdir(folder), ["own.py"])
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+        return ran.stderr.replace(folder, "")
+
+    def test_a_mistyped_function(self):
+        self.assertEqual(self.refusal("def attention(q, k, v):\n    return q\n", "atention"),
+                         "transformer_bench: --tb_plugin=/own.py:atention: the file has no function 'atention'; did you mean "
+                         "'attention'?\n")
+
+    def test_a_file_that_is_no_python(self):
+        self.assertIn("own.py:f: the file is no Python that can be read: line 2: ", self.refusal("x = 1\ndef f(:\n", "f"))
+
+
+class Interruption(unittest.TestCase):
+    def test_an_interrupted_export_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            running = subprocess.Popen([PROGRAM, *FLAGS, f"--tb_plugin={ROOT}/examples/plugin/attention.py:attention"], cwd=folder,
+                                       env={**os.environ, "XDG_CACHE_HOME": folder}, stderr=subprocess.PIPE, text=True)
+            while "1 at a time" not in running.stderr.readline():
+                self.assertIsNone(running.poll())
+            running.send_signal(signal.SIGTERM)
+            said = running.communicate()[1]
+            self.assertEqual(os.listdir(f"{folder}/transformer_bench"), [])
+        self.assertEqual(running.returncode, 130)
+        self.assertEqual(said, "transformer_bench: stopped while functions were exported; finished packages are kept\n")
 
 
 class CacheFolder(unittest.TestCase):
