@@ -18,7 +18,8 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr std::int64_t kTokens = 2000;
@@ -33,13 +34,14 @@ Record step(const std::string& impl, const std::string& size, double millisecond
   return record;
 }
 
-Record attention(const std::string& impl, const std::string& length, double milliseconds) {
+Record attention(const std::string& impl, const std::string& length, double milliseconds,
+                 const std::string& precision = "bf16") {
   return support::timed_record({"Attention",
                                 {{"heads", "1"},
                                  {"seq_len", length},
                                  {"causal", "1"},
                                  {"pass", "forward"},
-                                 {"precision", "bf16"},
+                                 {"precision", precision},
                                  {"impl", impl}}},
                                {milliseconds / 1e3});
 }
@@ -83,7 +85,7 @@ TEST(Headline, HasTheFastestStepOfEachSizeAndGpu) {
   ASSERT_THAT(report.sections, SizeIs(1));
   const StudySection& section = report.sections.front();
   EXPECT_THAT(headers(section),
-              ElementsAre("size", "GPU", "impl", "step ms", "tokens/s", "MFU %", "mJ/token", "price/1e9"));
+              ElementsAre("size", "GPU", "impl", "step ms", "tokens/s", "MFU %", "mJ/token", "price of 1e9 tokens"));
   ASSERT_THAT(section.rows, SizeIs(3));
   EXPECT_THAT(texts(section.rows[0]),
               ElementsAre("small", "H100", "fused", "10.00", "200,000", "20.0", "2.500", "5.00"));
@@ -93,9 +95,13 @@ TEST(Headline, HasTheFastestStepOfEachSizeAndGpu) {
               ElementsAre("medium", "H200", "eager", "40.00", "50,000", "5.0", "10.00", "20.00"));
   EXPECT_THAT(report.answers,
               ElementsAre("H200 against H100 (1 size): 2.00 times the tokens/s, 0.50 of the energy per token.",
-                          "At 3.60 and 3.60 per hour, a token costs 0.50 times as much on H200 as on H100.",
+                          "For these steps, an hour of H200 is worth up to 2.00 hours of H100: with H100 at 3.60 per "
+                          "hour, H200 breaks even at 7.20. At 3.60, a token costs 50 % less on H200 than on H100.",
                           "H100: 200,000 tokens/s (small), MFU 20.0 %.",
                           "H200: 400,000 tokens/s (small) to 50,000 (medium), MFU 5.0 to 40.0 %."));
+  EXPECT_THAT(report.notes, ElementsAre("Not measured: medium on H100.",
+                                        "The price of 1e9 tokens is for these prices per hour: H100 3.60, H200 3.60.",
+                                        "Builds of the steps: H100 aaaa of 2026-01-02; H200 aaaa of 2026-01-02."));
 }
 
 TEST(Headline, PrefersTrainStepsAndTellsWhatAnHourIsWorth) {
@@ -105,8 +111,45 @@ TEST(Headline, PrefersTrainStepsAndTellsWhatAnHourIsWorth) {
       file_of("NVIDIA H200", {step("eager", "small", 5)}, "bbbb")};
   const StudyReport report = headline_report(files, {});
   EXPECT_THAT(report.sections.front().caption, HasSubstr("Training step of 4 x 512 tokens in bf16"));
-  EXPECT_THAT(report.answers, Contains("For these steps, an hour of H200 is worth 0.80 hours of H100."));
-  EXPECT_THAT(report.notes, Contains(HasSubstr("The builds differ: H100 aaaa; H200 bbbb.")));
+  EXPECT_THAT(report.answers, Contains("For these steps, an hour of H200 is worth up to 0.80 hours of H100."));
+  EXPECT_THAT(report.notes,
+              Contains("Builds of the steps: H100 aaaa of 2026-01-02; H200 bbbb of 2026-01-02. A difference "
+                       "between builds shows as one between GPUs."));
+}
+
+TEST(Headline, ValuesAnHourWithOnePriceOrTwo) {
+  const std::vector<results::NamedResults> files{file_of("NVIDIA H100", {step("eager", "small", 6)}),
+                                                 file_of("NVIDIA H200", {step("eager", "small", 5)})};
+  const auto report = [&](std::vector<GpuPrice> prices) { return headline_report(files, {std::move(prices), {}}); };
+  const std::string worth = "For these steps, an hour of H200 is worth up to 1.20 hours of H100";
+  EXPECT_THAT(report({{"H100", 2}}).answers,
+              Contains(worth + ": with H100 at 2.00 per hour, H200 breaks even at 2.40."));
+  EXPECT_THAT(report({{"H100", 2}}).notes, Contains("A GPU has no price; add --price=H200=PRICE."));
+  EXPECT_THAT(report({{"H200", 3}}).answers,
+              Contains(worth + ": with H200 at 3.00 per hour, H100 breaks even at 2.50."));
+  EXPECT_THAT(report({{"H100", 2}, {"H200", 3}}).answers,
+              Contains(HasSubstr(" At 3.00, a token costs 25 % more on H200 than on H100.")));
+  EXPECT_THAT(report({{"H100", 2}, {"H200", 2.4}}).answers,
+              Contains(HasSubstr(" At 2.40, a token costs as much on H200 as on H100.")));
+}
+
+TEST(Headline, TakesTheNewestBuildOfEachCaseAndNamesWhatItLeavesOut) {
+  std::vector<results::NamedResults> files{
+      file_of("NVIDIA H100", {step("eager", "small", 2), step("eager", "medium", 8)}, "bbbb"),
+      file_of("NVIDIA H100", {step("eager", "small", 4)}, "cccc"),
+      file_of("NVIDIA H100", {step("eager", "small", 1)}, "aaaa")};
+  files[0].file.environment.date = "2026-01-03T02:00:00Z";
+  files[1].file.environment.date = "2026-01-05T00:00:00Z";
+  files[2].file.environment.date = "2026-01-03T01:00:00Z";
+  const StudyReport report = headline_report(files, {});
+  ASSERT_THAT(report.sections.front().rows, SizeIs(2));
+  EXPECT_EQ(report.sections.front().rows[0][3].text, "4.000") << "of the newest build, though it is slower";
+  EXPECT_EQ(report.sections.front().rows[1][3].text, "8.000") << "of the newest build that has the case";
+  EXPECT_THAT(
+      report.notes,
+      ElementsAre("H100: of each case, the records of the newest build; left out 2 older records, among them all "
+                  "of aaaa of 2026-01-03.",
+                  "Builds of the steps: H100 bbbb of 2026-01-03, cccc of 2026-01-05."));
 }
 
 TEST(Headline, ShowsTheMiddleOfSeveralProcesses) {
@@ -123,10 +166,13 @@ TEST(Headline, ShowsTheMiddleOfSeveralProcesses) {
 TEST(Headline, SumsUpManyFilesByGpu) {
   std::vector<results::NamedResults> files{file_of("NVIDIA H200", {step("eager", "small", 4)})};
   for (int i = 0; i < 8; ++i) {
-    files.push_back(file_of("NVIDIA H100", {step("eager", "small", 4)}, fmt::format("commit_{}", i / 2)));
+    files.push_back(
+        file_of("NVIDIA H100", {step("eager", fmt::format("size_{}", i / 2), 4)}, fmt::format("commit_{}", i / 2)));
+    files.back().file.environment.date = fmt::format("2026-01-0{}", 2 + i / 2);
   }
   EXPECT_THAT(headline_report(files, {}).sources,
-              ElementsAre("NVIDIA H200: 1 file, aaaa", "NVIDIA H100: 8 files, 4 builds"));
+              ElementsAre("NVIDIA H200: 1 file, aaaa of 2026-01-02",
+                          "NVIDIA H100: 8 files, 4 builds of 2026-01-02 to 2026-01-05"));
 }
 
 TEST(Headline, SaysWhichRunsExceedTheMemoryOfOneGpu) {
@@ -157,8 +203,27 @@ TEST(Headline, ComparesFlashWithTheFastestOfPytorch) {
               ElementsAre(testing::ResultOf(&texts, ElementsAre("H100", "forward", "causal", "bf16", "2", "1.00",
                                                                 "2.00", "1", "0.50", "heads:1 seq_len:128"))));
   EXPECT_THAT(report.answers,
-              Contains("Attention on H100: flash is 1.00 times as fast as the fastest sdpa_* (geometric "
+              Contains("Attention in bf16 on H100: flash is 1.00 times as fast as the fastest sdpa_* (geometric "
                        "mean of 2 shapes); slower in 1, at worst 0.50."));
+}
+
+TEST(Headline, ComparesTheAttentionOfGpus) {
+  const std::vector<results::NamedResults> files{
+      file_of("NVIDIA H100",
+              {step("eager", "small", 4), attention("flash", "64", 4), attention("sdpa_flash", "64", 4),
+               attention("flash", "128", 9), attention("flash", "256", 1), attention("flash", "64", 9, "fp32")}),
+      file_of("NVIDIA H200", {step("eager", "small", 4), attention("flash", "64", 2), attention("flash", "128", 2),
+                              attention("flash", "64", 1, "fp32")}),
+      file_of("NVIDIA A100", {step("eager", "small", 4)})};
+  const StudyReport report = headline_report(files, {.prices = {{"H100", 2}, {"H200", 3}}, .filter = {}});
+  EXPECT_THAT(
+      report.answers,
+      IsSupersetOf({"Attention in bf16 by flash, H200 against H100 (2 shapes, geometric mean): 3.00 times as fast.",
+                    "For attention, an hour of H200 is worth up to 3.00 hours of H100: with H100 at 2.00 per hour, "
+                    "H200 breaks even at 6.00. At 3.00, the same attention costs 50 % less on H200 than on H100.",
+                    "Attention in bf16: A100 and H100 have no shape of flash in common.",
+                    "Attention in bf16 on H200: no shape has times of both flash and sdpa_*.",
+                    "Attention in bf16 on A100: no shape has times of both flash and sdpa_*."}));
 }
 
 TEST(Headline, NamesGpusApart) {
@@ -177,7 +242,8 @@ TEST(Headline, TellsThatNvmlAveragesPower) {
   hot.device->power = Watts{742};
   const StudyReport report = headline_report(std::vector{file_of("NVIDIA H100", {hot})}, {});
   EXPECT_THAT(report.notes, Contains(HasSubstr("small H100 742 W")));
-  EXPECT_THAT(headline_report(std::vector{file_of("NVIDIA H100", {step("eager", "small", 4)})}, {}).notes, IsEmpty());
+  EXPECT_THAT(headline_report(std::vector{file_of("NVIDIA H100", {step("eager", "small", 4)})}, {}).notes,
+              Not(Contains(HasSubstr("NVML"))));
 }
 
 TEST(Headline, RefusesWhatItCannotCompare) {

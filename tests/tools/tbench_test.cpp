@@ -252,8 +252,10 @@ TEST(TbenchReport, TheHeadlineComparesTheGpusOfCommittedResults) {
   const support::ChildResult result =
       tbench({"report", "--headline", h100, h200, "--price=H100=2", "--price=H200=2.60"});
   EXPECT_EQ(result.exit_status, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(StartsWith("H200 against H100 (5 sizes, geometric mean): "),
-                                HasSubstr("\n2.7B    H200  "), HasSubstr("At 2.60 and 2.00 per hour, a token costs ")));
+  EXPECT_THAT(
+      result.out,
+      AllOf(StartsWith("H200 against H100 (5 sizes, geometric mean): "), HasSubstr("\n2.7B    H200  "),
+            HasSubstr("with H100 at 2.00 per hour, H200 breaks even at "), HasSubstr(" more on H200 than on H100.")));
   expect_usage_error({"report", "--headline", h100, "--price=A100=2"}, HasSubstr("'A100' is no GPU of the files"));
   expect_usage_error({"report", h100, "--price=H100=2"}, HasSubstr("--price is for --headline"));
   expect_usage_error({"report", "--headline", h100, "--study=step"}, HasSubstr("--study and --headline exclude"));

@@ -27,7 +27,8 @@ struct HeadlineOptions {
 };
 
 /// Returns the headline of results. Files of the same GPU model belong together. A GPU model's row of a size is its
-/// fastest implementation by the step's median; if several records have that case, the row shows the middle one.
+/// fastest implementation by the step's median. Of each case, only the records of the newest build count; if there are
+/// several, the row shows the middle one.
 ///
 /// The steps are the cases of Model that differ in size and implementation alone: train steps before forward and
 /// backward before forward, bf16 before other precisions, then the context and batch with the most sizes. Ratios are

@@ -6,13 +6,14 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/side_by_side/headline_attention.hpp"
+#include "studies/side_by_side/headline_comparison.hpp"
 #include "studies/side_by_side/headline_quantities.hpp"
 #include "studies/side_by_side/headline_steps.hpp"
 #include "studies/side_by_side/headline_tables.hpp"
@@ -21,59 +22,12 @@
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"
-#include "tbench/stats/tests.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::studies {
 namespace {
 
 using Texts = std::vector<std::string>;
-using Quantity = std::optional<double> (*)(const HeadlineStep&);
-
-struct MeanRatio {
-  double value{};
-  std::size_t sizes{};
-};
-
-/// Returns the ratio of a quantity on two GPU models, as the geometric mean over the sizes in which both have it;
-/// nullopt if there is no such size.
-std::optional<MeanRatio> mean_ratio(const HeadlineSteps& steps, const HeadlineGpu& gpu, const HeadlineGpu& base,
-                                    Quantity quantity) {
-  std::map<std::string, std::pair<std::optional<double>, std::optional<double>>> values;
-  for (const HeadlineStep& step : steps.steps) {
-    if (!step.record->timing) continue;
-    if (step.gpu == &gpu) values[step.size].first = quantity(step);
-    if (step.gpu == &base) values[step.size].second = quantity(step);
-  }
-  std::vector<double> ratios;
-  for (const auto& [size, pair] : values) {
-    if (pair.first && pair.second && *pair.second > 0) ratios.push_back(*pair.first / *pair.second);
-  }
-  if (ratios.empty()) return std::nullopt;
-  return MeanRatio{stats::geometric_mean(ratios), ratios.size()};
-}
-
-/// Returns the sentences that compare a GPU model with the first one.
-Texts comparison_of(const HeadlineSteps& steps, const HeadlineGpu& gpu, const HeadlineGpu& base) {
-  const std::optional<MeanRatio> rate = mean_ratio(steps, gpu, base, &tokens_per_second);
-  if (!rate) return {fmt::format("{} and {} have no size with a time in common.", gpu.name, base.name)};
-  Texts parts{fmt::format("{:.2f} times the tokens/s", rate->value)};
-  if (const auto device = mean_ratio(steps, gpu, base, &gpu_ms)) {
-    parts.push_back(fmt::format("{:.2f} times as fast by the GPU's own time", 1 / device->value));
-  }
-  if (const auto energy = mean_ratio(steps, gpu, base, &millijoules_per_token)) {
-    parts.push_back(fmt::format("{:.2f} of the energy per token", energy->value));
-  }
-  Texts sentences{fmt::format("{} against {} ({} size{}): {}.", gpu.name, base.name, rate->sizes,
-                              rate->sizes == 1 ? "" : "s, geometric mean", join(parts, ", "))};
-  if (const auto price = mean_ratio(steps, gpu, base, &price_of_billion)) {
-    sentences.push_back(fmt::format("At {:.2f} and {:.2f} per hour, a token costs {:.2f} times as much on {} as on {}.",
-                                    *gpu.price_per_hour, *base.price_per_hour, price->value, gpu.name, base.name));
-  } else {
-    sentences.push_back(
-        fmt::format("For these steps, an hour of {} is worth {:.2f} hours of {}.", gpu.name, rate->value, base.name));
-  }
-  return sentences;
-}
 
 /// Returns the sentence on one GPU model by itself: its range of tokens/s and MFU.
 std::string answer_of(const HeadlineSteps& steps, const HeadlineGpu& gpu) {
@@ -98,18 +52,9 @@ std::string answer_of(const HeadlineSteps& steps, const HeadlineGpu& gpu) {
 }
 
 Texts answers_of(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus) {
-  Texts answers;
-  for (const HeadlineGpu& gpu : gpus.subspan(1)) {
-    std::ranges::move(comparison_of(steps, gpu, gpus.front()), std::back_inserter(answers));
-  }
+  Texts answers = step_comparisons(steps, gpus);
   for (const HeadlineGpu& gpu : gpus) answers.push_back(answer_of(steps, gpu));
   return answers;
-}
-
-/// Returns the names of a GPU model's builds, or their number if there are many.
-std::string builds_of(const HeadlineGpu& gpu) {
-  constexpr std::size_t kMax = 3;
-  return gpu.builds.size() > kMax ? fmt::format("{} builds", gpu.builds.size()) : join(gpu.builds, ", ");
 }
 
 /// Returns a line per file, or a line per GPU model if there are many files.
@@ -118,8 +63,8 @@ Texts sources_of(std::span<const results::NamedResults> results, std::span<const
   Texts sources;
   if (results.size() > kMax) {
     for (const HeadlineGpu& gpu : gpus) {
-      sources.push_back(
-          fmt::format("{}: {} file{}, {}", gpu.facts->name, gpu.files, gpu.files == 1 ? "" : "s", builds_of(gpu)));
+      sources.push_back(fmt::format("{}: {} file{}, {}", gpu.facts->name, gpu.files, gpu.files == 1 ? "" : "s",
+                                    builds_text(gpu.builds)));
     }
     return sources;
   }
@@ -129,41 +74,82 @@ Texts sources_of(std::span<const results::NamedResults> results, std::span<const
   return sources;
 }
 
-/// Returns the notes: several records of a case, marks, power above the limit, and different builds.
-Texts notes_of(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus, const std::string& used_marks) {
+/// Returns the notes on the records: several of a case, older ones, and the sizes that a GPU model did not run.
+Texts record_notes(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus) {
   Texts notes;
   std::size_t processes = 1;
+  for (const HeadlineStep& step : steps.steps) processes = std::max(processes, step.processes);
+  if (processes > 1)
+    notes.push_back(fmt::format("Several measurements of a case: the middle one (of at most {}).", processes));
+  for (const HeadlineGpu& gpu : gpus) {
+    if (gpu.older_records == 0) continue;
+    std::string note = fmt::format("{}: of each case, the records of the newest build; left out {} older record{}",
+                                   gpu.name, gpu.older_records, gpu.older_records == 1 ? "" : "s");
+    if (!gpu.older_builds.empty()) note += ", among them all of " + builds_text(gpu.older_builds);
+    notes.push_back(note + ".");
+  }
+  if (const std::string missing = not_measured(steps, gpus); !missing.empty()) {
+    notes.push_back(fmt::format("Not measured: {}.", missing));
+  }
+  return notes;
+}
+
+/// Returns a note on steps for which NVML reports more power than the limit; empty if there are none.
+std::string power_note(const HeadlineSteps& steps) {
   Texts above;
   for (const HeadlineStep& step : steps.steps) {
-    processes = std::max(processes, step.processes);
     const std::optional<double> limit = step.gpu->facts->power_limit_w;
     if (!step.record->device || !step.record->device->power || !limit) continue;
     const double power = step.record->device->power->value;
     if (power > *limit) above.push_back(fmt::format("{} {} {:.0f} W", step.size, step.gpu->name, power));
   }
-  if (processes > 1)
-    notes.push_back(fmt::format("Several measurements of a case: the middle one (of at most {}).", processes));
-  for (const std::string& meaning : render::legend_of(used_marks)) notes.push_back(meaning + ".");
-  if (!above.empty()) {
-    notes.push_back(fmt::format("NVML reports more power than the limit, because it averages: {}.", join(above, ", ")));
-  }
+  if (above.empty()) return "";
+  return fmt::format("NVML reports more power than the limit, because it averages: {}.", join(above, ", "));
+}
+
+/// Returns notes on the column of prices, and on the GPU models without a price if others have one.
+Texts price_notes(std::span<const HeadlineGpu> gpus) {
   Texts prices;
+  Texts lacking;
   for (const HeadlineGpu& gpu : gpus) {
-    if (gpu.price_per_hour) prices.push_back(fmt::format("{} {:.2f}", gpu.name, *gpu.price_per_hour));
+    if (gpu.price_per_hour) {
+      prices.push_back(fmt::format("{} {:.2f}", gpu.name, *gpu.price_per_hour));
+    } else {
+      lacking.push_back(fmt::format("--price={}=PRICE", results::command_line({{gpu.name}})));
+    }
   }
-  if (!prices.empty()) {
-    notes.push_back(fmt::format("price/1e9: what 10^9 tokens cost at these prices per hour: {}.", join(prices, ", ")));
-  }
-  std::set<std::string> builds;
+  if (prices.empty()) return {};
+  Texts notes{fmt::format("The {} is for these prices per hour: {}.", kPriceHeader, join(prices, ", "))};
+  if (!lacking.empty()) notes.push_back(fmt::format("A GPU has no price; add {}.", join(lacking, " ")));
+  return notes;
+}
+
+/// Returns a note on the builds of the steps of each GPU model.
+std::string build_note(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus) {
+  std::set<std::string> names;
   Texts parts;
   for (const HeadlineGpu& gpu : gpus) {
-    builds.insert(gpu.builds.begin(), gpu.builds.end());
-    parts.push_back(fmt::format("{} {}", gpu.name, builds_of(gpu)));
+    std::vector<const Record*> records;
+    for (const HeadlineStep& step : steps.steps) {
+      if (step.gpu == &gpu) records.push_back(step.record);
+    }
+    if (records.empty()) continue;
+    const std::vector<HeadlineBuild> builds = builds_of(gpu, records);
+    for (const HeadlineBuild& build : builds) names.insert(build.name);
+    parts.push_back(fmt::format("{} {}", gpu.name, builds_text(builds)));
   }
-  if (builds.size() > 1 && gpus.size() > 1) {
-    notes.push_back(fmt::format("The builds differ: {}. A difference between builds shows as one between GPUs.",
-                                join(parts, "; ")));
-  }
+  const std::string note = fmt::format("Builds of the steps: {}.", join(parts, "; "));
+  if (names.size() < 2) return note;
+  return note + (parts.size() > 1 ? " A difference between builds shows as one between GPUs." : "");
+}
+
+/// Returns the notes below the tables.
+Texts notes_of(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus, const std::string& used_marks) {
+  Texts notes = record_notes(steps, gpus);
+  for (const std::string& meaning : render::legend_of(used_marks)) notes.push_back(meaning + ".");
+  if (std::string note = power_note(steps); !note.empty()) notes.push_back(std::move(note));
+  std::ranges::move(price_notes(gpus), std::back_inserter(notes));
+  notes.push_back(build_note(steps, gpus));
   return notes;
 }
 
@@ -196,7 +182,7 @@ StudyReport headline_report(std::span<const results::NamedResults> results, cons
                                          section->rows.size(), section->rows.size() == 1 ? " runs" : "s run"));
     report.sections.push_back(std::move(*section));
   }
-  if (auto attention = headline_attention(gpus)) {
+  if (auto attention = headline_attention(gpus, value_or_empty(steps.common, "precision"))) {
     std::ranges::move(attention->answers, std::back_inserter(report.answers));
     report.sections.push_back(std::move(attention->section));
   }

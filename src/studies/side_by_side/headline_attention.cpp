@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "studies/engine/case_parameters.hpp"
+#include "studies/side_by_side/headline_comparison.hpp"
 #include "tbench/core/step_counts.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/tests.hpp"
@@ -84,6 +86,34 @@ std::vector<Group> groups_of(const HeadlineGpu& gpu) {
   return groups;
 }
 
+/// Returns the medians of `flash` by shape, in one precision.
+std::map<std::string, double> flash_times(const HeadlineGpu& gpu, const std::string& precision) {
+  std::map<std::string, double> times;
+  for (const Shape& shape : shapes_of(gpu)) {
+    const auto ours = shape.times.find(std::string{kOurs});
+    const bool counts = ours != shape.times.end() && value_or_empty(shape.id, "precision") == precision;
+    if (counts) times.emplace(shape.id.name(), stats::median(ours->second));
+  }
+  return times;
+}
+
+/// Returns the sentences that compare the speed of `flash` on a GPU model with that on the first one.
+std::vector<std::string> comparison_of(const HeadlineGpu& gpu, const HeadlineGpu& base, const std::string& precision) {
+  const std::map<std::string, double> of_base = flash_times(base, precision);
+  std::vector<double> speeds;
+  for (const auto& [shape, time] : flash_times(gpu, precision)) {
+    if (const auto other = of_base.find(shape); other != of_base.end()) speeds.push_back(other->second / time);
+  }
+  if (speeds.empty()) {
+    return {
+        fmt::format("Attention in {}: {} and {} have no shape of flash in common.", precision, gpu.name, base.name)};
+  }
+  const double speed = stats::geometric_mean(speeds);
+  return {fmt::format("Attention in {} by flash, {} against {} ({} shape{}): {:.2f} times as fast.", precision,
+                      gpu.name, base.name, speeds.size(), speeds.size() == 1 ? "" : "s, geometric mean", speed),
+          worth_sentence(speed, gpu, base, "For attention", "the same attention")};
+}
+
 double mean_of(std::span<const Ratio> ratios) {
   std::vector<double> values;
   for (const Ratio& ratio : ratios) values.push_back(ratio.value);
@@ -104,31 +134,39 @@ std::vector<StudyCell> row_of(const Group& group) {
           number(worst->value),       {.text = worst->shape}};
 }
 
-std::string answer_of(const HeadlineGpu& gpu, std::span<const Group> groups) {
+/// Returns the sentence on `flash` against the fastest `sdpa_*` on one GPU model, in one precision.
+std::string answer_of(const HeadlineGpu& gpu, std::span<const Group> groups, const std::string& precision) {
   std::vector<Ratio> all;
   for (const Group& group : groups) {
-    if (group.gpu == &gpu) all.insert(all.end(), group.ratios.begin(), group.ratios.end());
+    if (group.precision == precision) all.insert(all.end(), group.ratios.begin(), group.ratios.end());
+  }
+  if (all.empty()) {
+    return fmt::format("Attention in {} on {}: no shape has times of both flash and sdpa_*.", precision, gpu.name);
   }
   const std::size_t slower = lost(all);
   const std::string losses = slower == 0 ? "never slower"
                                          : fmt::format("slower in {}, at worst {:.2f}", slower,
                                                        std::ranges::min(all, {}, &Ratio::value).value);
   return fmt::format(
-      "Attention on {}: flash is {:.2f} times as fast as the fastest sdpa_* (geometric mean of {} shapes); {}.",
-      gpu.name, mean_of(all), all.size(), losses);
+      "Attention in {} on {}: flash is {:.2f} times as fast as the fastest sdpa_* (geometric mean of {} shapes); {}.",
+      precision, gpu.name, mean_of(all), all.size(), losses);
 }
 
 }  // namespace
 
-std::optional<HeadlineAttention> headline_attention(std::span<const HeadlineGpu> gpus) {
+std::optional<HeadlineAttention> headline_attention(std::span<const HeadlineGpu> gpus, const std::string& precision) {
   HeadlineAttention attention;
+  std::vector<std::string> answers;
   for (const HeadlineGpu& gpu : gpus) {
     const std::vector<Group> groups = groups_of(gpu);
-    if (groups.empty()) continue;
     for (const Group& group : groups) attention.section.rows.push_back(row_of(group));
-    attention.answers.push_back(answer_of(gpu, groups));
+    answers.push_back(answer_of(gpu, groups, precision));
   }
   if (attention.section.rows.empty()) return std::nullopt;
+  for (const HeadlineGpu& gpu : gpus.subspan(1)) {
+    std::ranges::move(comparison_of(gpu, gpus.front(), precision), std::back_inserter(attention.answers));
+  }
+  std::ranges::move(answers, std::back_inserter(attention.answers));
   attention.section.caption =
       "Attention: time of the fastest sdpa_* divided by the time of flash. Above 1, flash is faster.";
   attention.section.columns = {{"GPU"},

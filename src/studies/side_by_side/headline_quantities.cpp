@@ -68,7 +68,7 @@ std::span<const HeadlineColumn> headline_columns() {
                                                    {"MFU %", &mfu_percent, &one_digit},
                                                    {"mJ/token", &millijoules_per_token, &render::format_number},
                                                    {"peak GiB", &peak_gibibytes, &one_digit},
-                                                   {"price/1e9", &price_of_billion, &two_digits}};
+                                                   {kPriceHeader, &price_of_billion, &two_digits}};
   return columns;
 }
 

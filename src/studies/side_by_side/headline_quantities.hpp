@@ -24,6 +24,9 @@ namespace tbench::studies {
 /// Returns the price of 10^9 tokens.
 [[nodiscard]] std::optional<double> price_of_billion(const HeadlineStep& step);
 
+/// Header of the column of price_of_billion().
+inline constexpr const char* kPriceHeader = "price of 1e9 tokens";
+
 struct HeadlineColumn {
   const char* header;  // with the unit
   std::optional<double> (*value)(const HeadlineStep&);

@@ -10,8 +10,8 @@
 
 #include "studies/engine/case_parameters.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/render/gpu_name.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -20,32 +20,6 @@ using Texts = std::vector<std::string>;
 
 void add_once(Texts& texts, const std::string& text) {
   if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
-}
-
-/// Gives GPU models with the same short name their whole names.
-void name_apart(std::vector<HeadlineGpu>& gpus) {
-  std::map<std::string, std::size_t> counts;
-  for (const HeadlineGpu& gpu : gpus) ++counts[gpu.name];
-  for (HeadlineGpu& gpu : gpus) {
-    if (counts[gpu.name] > 1) gpu.name = gpu.facts->name;
-  }
-}
-
-void set_price(std::vector<HeadlineGpu>& gpus, const GpuPrice& price) {
-  Texts names;
-  std::vector<HeadlineGpu*> found;
-  for (HeadlineGpu& gpu : gpus) {
-    names.push_back(gpu.name);
-    if (gpu.name == price.gpu || gpu.facts->name == price.gpu) found.push_back(&gpu);
-  }
-  if (found.size() != 1) {
-    throw UsageError{fmt::format("--price: '{}' is {} of the files; give one of: {}", price.gpu,
-                                 found.empty() ? "no GPU" : "several GPUs", join(names, ", "))};
-  }
-  if (found.front()->price_per_hour) {
-    throw UsageError{fmt::format("--price: {} has two prices; give one", found.front()->name)};
-  }
-  found.front()->price_per_hour = price.per_hour;
 }
 
 /// Returns a Model case without its size and implementation.
@@ -90,6 +64,12 @@ std::optional<CaseId> best_workload(std::span<const HeadlineGpu> gpus) {
   return best == workloads.end() ? std::nullopt : std::optional{best->second.id};
 }
 
+/// Returns the position of a size among the built-in ones; the user's sizes come last.
+std::ptrdiff_t place_of_size(const std::string& size) {
+  const auto sizes = builtin_model_sizes();
+  return std::ranges::find(sizes, size, &ModelSize::name) - sizes.begin();
+}
+
 double median_of(const Record* record) { return record->timing->median.value; }
 
 /// Returns the middle record of the fastest case, or a record without a time if no case has one.
@@ -113,34 +93,6 @@ HeadlineStep fastest(const HeadlineGpu& gpu, const std::string& size, std::span<
 
 }  // namespace
 
-std::vector<HeadlineGpu> headline_gpus(std::span<const results::NamedResults> results, const HeadlineOptions& options) {
-  const CaseFilter selects{options.filter, "--filter"};
-  std::vector<HeadlineGpu> gpus;
-  bool has_records = false;
-  for (const results::NamedResults& result : results) {
-    const Environment& environment = result.file.environment;
-    if (!environment.gpu) {
-      throw UsageError{fmt::format("--headline: '{}' was measured on a CPU; give results of GPUs", result.label)};
-    }
-    const auto is_same = [&](const HeadlineGpu& gpu) { return gpu.facts->name == environment.gpu->name; };
-    auto gpu = std::ranges::find_if(gpus, is_same);
-    if (gpu == gpus.end()) {
-      gpu = gpus.insert(gpus.end(),
-                        HeadlineGpu{.name = render::short_gpu_name(environment.gpu->name), .facts = &*environment.gpu});
-    }
-    ++gpu->files;
-    add_once(gpu->builds, build_name(environment));
-    for (const Record& record : result.file.records) {
-      if (selects(record.id.name())) gpu->records.push_back(&record);
-    }
-    has_records = has_records || !gpu->records.empty();
-  }
-  if (!has_records) throw UsageError{fmt::format("--filter={}: selects no case of the files", options.filter)};
-  name_apart(gpus);
-  for (const GpuPrice& price : options.prices) set_price(gpus, price);
-  return gpus;
-}
-
 HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus) {
   const std::optional<CaseId> workload = best_workload(gpus);
   if (!workload) {
@@ -159,6 +111,7 @@ HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus) {
       cells[*size][&gpu].push_back(record);
     }
   }
+  std::ranges::stable_sort(sizes, {}, &place_of_size);
   for (const std::string& size : sizes) {
     for (const HeadlineGpu& gpu : gpus) {
       const auto records = cells[size].find(&gpu);
@@ -166,6 +119,21 @@ HeadlineSteps headline_steps(std::span<const HeadlineGpu> gpus) {
     }
   }
   return headline;
+}
+
+std::string not_measured(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus) {
+  Texts sizes;
+  for (const HeadlineStep& step : steps.steps) add_once(sizes, step.size);
+  Texts parts;
+  for (const HeadlineGpu& gpu : gpus) {
+    Texts missing;
+    for (const std::string& size : sizes) {
+      const auto is_of = [&](const HeadlineStep& step) { return step.gpu == &gpu && step.size == size; };
+      if (std::ranges::none_of(steps.steps, is_of)) missing.push_back(size);
+    }
+    if (!missing.empty()) parts.push_back(fmt::format("{} on {}", join(missing, ", "), gpu.name));
+  }
+  return join(parts, "; ");
 }
 
 }  // namespace tbench::studies
