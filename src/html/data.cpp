@@ -249,15 +249,12 @@ results::Json report_data(std::span<const results::NamedResults> results, std::s
     }
   }
   results::Json compared = html_comparisons(comparisons, families);
-  return {{"summary", summary_json(page_summary(results, comparisons))},
-          {"files", std::move(files)},
-          {"comparisons", std::move(compared)},
-          {"families", families.json()},
-          {"metrics", kMetrics},
-          {"slots", slots_of(results)},
-          {"legend", legend_of(results)},
-          {"trace_names", names.names()},
-          {"records", std::move(records)}};
+  const std::vector<SummaryPart> summary = page_summary(results, comparisons);
+  return {{"summary", summary_json(summary)}, {"folded", !summary.empty() && summary.front().is_of_all},
+          {"files", std::move(files)},        {"comparisons", std::move(compared)},
+          {"families", families.json()},      {"metrics", kMetrics},
+          {"slots", slots_of(results)},       {"legend", legend_of(results)},
+          {"trace_names", names.names()},     {"records", std::move(records)}};
 }
 
 results::Json html_data(std::span<const results::NamedResults> results) {

@@ -118,6 +118,7 @@ constexpr std::size_t kNamed = 3;
 std::vector<SummaryPart> page_summary(std::span<const results::NamedResults> results,
                                       std::span<const FileComparison> comparisons) {
   std::vector<SummaryPart> parts;
+  if (auto part = collection_part(results, comparisons)) parts.push_back(std::move(*part));
   for (const results::NamedResults& result : results) parts.push_back(part_of(result));
   for (const FileComparison& comparison : comparisons) parts.push_back(comparison_part(comparison, results));
   return parts;

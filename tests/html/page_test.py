@@ -102,6 +102,24 @@ def check_summary(browser, parts):
     assert any(tone == "warn" and "not fit into the GPU's memory" in text for tone, text in tones), tones
 
 
+def check_collection(browser, tbench, folder, results):
+    """A page of files without common cases begins with all of them together, and folds what is about each."""
+    paths = []
+    for name, is_of_file in (("model", lambda family: family == "Model"), ("others", lambda family: family != "Model")):
+        entries = [entry for entry in results["benchmarks"] if is_of_file(entry["name"].split("/")[0])]
+        assert entries, f"the golden file has no cases for {name}"
+        paths.append(os.path.join(folder, f"{name}.json"))
+        with open(paths[-1], "w") as file:
+            json.dump({**results, "benchmarks": entries}, file)
+    browser.open(report(tbench, folder, paths))
+    ready(browser)
+    expect(browser.evaluate("document.querySelectorAll('#summary > h3').length"), 1, "parts of the summary that are open")
+    expect(browser.evaluate("document.querySelectorAll('#summary details h3').length"), 2, "parts that are folded")
+    expect(browser.evaluate("document.querySelector('#summary > h3').textContent"), "All files together", "the first part")
+    expect(browser.evaluate("document.querySelectorAll('header > details .run').length"), 2, "folded run headers")
+    expect(browser.evaluate("Boolean(document.getElementById('comparison'))"), False, "a comparison of unrelated files")
+
+
 def check_table(browser, records):
     column = "[...document.querySelectorAll('#cases thead button')].find((b) => b.textContent.startsWith('median ms'))"
     browser.evaluate(f"{column}.focus()")
@@ -165,6 +183,7 @@ def main():
         expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
         assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
         check_summary(browser, 3)
+        check_collection(browser, tbench, folder, results)
 
     return in_browser(check_all, f"{len(records)} records shown, sorted and filtered")
 

@@ -199,5 +199,64 @@ TEST(SummaryJson, IsPairsOfHeadingAndSentences) {
   EXPECT_EQ(summary_json(parts).dump(), R"([["a",[["One.",""],["Two.","bad"]]]])");
 }
 
+results::NamedResults of_gpu(const std::string& label, const std::string& gpu, std::vector<Record> records) {
+  results::ResultFile file = file_of(std::move(records));
+  file.environment.gpu->name = gpu;
+  return {label, std::move(file)};
+}
+
+Record train_step(double seconds) {
+  Record record = support::timed_record(support::model_id("train_step", "eager"), Seconds{seconds});
+  record.work = Work{.flop = {4e12}, .tokens = 2000};
+  return record;
+}
+
+TEST(CollectionSummary, BeginsWithTheHeadlineAndTheNumberOfUnrelatedFiles) {
+  const std::vector<results::NamedResults> files{of_gpu("a.json", "NVIDIA H100", {train_step(0.02)}),
+                                                 of_gpu("b.json", "NVIDIA H200", {train_step(0.01)}),
+                                                 of_gpu("c.json", "NVIDIA H100", {forward("flash", 0.01)})};
+  const std::vector<SummaryPart> parts = summary_of(files);
+  ASSERT_EQ(parts.size(), 5U) << "all files, each file, and b.json against a.json";
+  EXPECT_TRUE(parts[0].is_of_all);
+  EXPECT_THAT(texts_of(parts[0]),
+              AllOf(Contains(StartsWith("H200 against H100 (1 size): 2.00 times the tokens/s")),
+                    Contains("1 file has too few cases in common with a.json to be compared with it.")));
+  EXPECT_EQ(parts[4].heading, "b.json against a.json");
+}
+
+TEST(CollectionSummary, IsNotOfFilesOfOneComparison) {
+  const results::NamedResults a = of_gpu("a.json", "NVIDIA H100", {train_step(0.02)});
+  const results::NamedResults b = of_gpu("b.json", "NVIDIA H200", {train_step(0.02)});
+  const results::NamedResults c = of_gpu("c.json", "NVIDIA H100", {forward("flash", 0.01)});
+  const auto part_of = [](const std::vector<results::NamedResults>& files) {
+    return collection_part(files, compare_with_first(files));
+  };
+  EXPECT_EQ(part_of({a, a, a}), std::nullopt) << "processes of one GPU model";
+  EXPECT_EQ(part_of({a, b}), std::nullopt) << "two files";
+  EXPECT_THAT(texts_of(part_of({a, c}).value()), Contains(HasSubstr("1 file has too few cases in common with a.json")));
+  EXPECT_THAT(texts_of(part_of({c, a, a}).value()),
+              Contains(HasSubstr("2 files have too few cases in common with c.json")));
+}
+
+TEST(CollectionSummary, ThreeFilesAreComparedIfHalfTheCasesOfTheSmallerAreCommon) {
+  const results::NamedResults all =
+      of_gpu("a.json", "NVIDIA H100", {forward("a", 1), forward("b", 1), forward("c", 1)});
+  const results::NamedResults half = of_gpu("b.json", "NVIDIA H100", {forward("a", 1), forward("d", 1)});
+  const results::NamedResults third =
+      of_gpu("c.json", "NVIDIA H100", {forward("a", 1), forward("d", 1), forward("e", 1)});
+  EXPECT_EQ(compare_with_first(std::vector{all, half, half}).size(), 2U);
+  EXPECT_EQ(compare_with_first(std::vector{all, third, half}).size(), 1U);
+  EXPECT_EQ(compare_with_first(std::vector{all, third}).size(), 1U) << "two files alone need one";
+}
+
+TEST(CollectionSummary, WithoutStepsHasNoHeadline) {
+  results::NamedResults cpu = of_gpu("cpu.json", "", {forward("sdpa", 0.01)});
+  cpu.file.environment = support::cpu_environment();
+  Record attention = support::timed_record({"Attention", {{"impl", "flash"}}}, Seconds{0.01});
+  const results::NamedResults other = of_gpu("b.json", "NVIDIA H100", {attention});
+  EXPECT_THAT(texts_of(collection_part(std::vector{cpu, other, other}, {}).value()),
+              ElementsAre("2 files have too few cases in common with cpu.json to be compared with it."));
+}
+
 }  // namespace
 }  // namespace tbench::html

@@ -16,6 +16,7 @@ namespace tbench::html {
 
 /// Returns the data of the page in the form that its scripts read (src/html/assets/data.js):
 ///   summary   parts: pairs of a heading and its sentences, pairs of text and tone
+///   folded    whether only the first part of the summary is open: it is about all files together
 ///   files     label, device, facts (pairs of texts), cases
 ///   families  name, keys: of the records' parameters, in order of appearance
 ///   metrics   names of counters, as in counters_of()
@@ -27,8 +28,8 @@ namespace tbench::html {
 ///             rate is compared with), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and
 ///             median), samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
 ///   trace_names  names of phases, classes of operations and ranges; traces refer to them by index
-///   comparisons  one for each file after the first, with the first, as `tbench diff` makes it: file (index), and
-///             either refused (why the files cannot be compared) or summary, cross, differences, warnings, means
+///   comparisons  one for each file after the first that has enough cases in common with it, as `tbench diff` makes
+///             it: file (index), and either refused (why the files cannot be compared) or summary, cross, differences, warnings, means
 ///             (family, cases, ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict,
 ///             base_ms, new_ms, ratio, interval (95 %, pair), within (whether the interval comes from inside one
 ///             process per side), cycles and memory (ratios), p, finds (a fraction), n (pair of replicates), note

@@ -54,5 +54,5 @@ tbench = (() => {
     made.append(...children);
     return made;
   };
-  return { summary: raw.summary ?? [], slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, shortNames, format, percent, element };
+  return { summary: raw.summary ?? [], folded: raw.folded ?? false, slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, shortNames, format, percent, element };
 })();

@@ -1,15 +1,25 @@
 // Puts the page of results together: run headers, plots, comparison, one case, all cases.
 (() => {
-  const { summary, files, records, format, element, charts, sketch, comparison, cases, filters, flame } = tbench;
+  const { summary, folded, files, records, format, element, charts, sketch, comparison, cases, filters, flame } = tbench;
   const chosen = document.getElementById("chosen");
   const kChoices = 1000; // of cases to show in full; a search narrows them
 
   const points = (sentences) => element("ul", {}, ...sentences.map(([text, tone]) => element("li", tone ? { class: tone } : {}, text)));
-  document.getElementById("runs").before(element("section", { id: "summary", "aria-labelledby": "summary-title" }, element("h2", { id: "summary-title" }, "Summary"),
-    ...summary.flatMap(([heading, sentences]) => [...(summary.length > 1 ? [element("h3", {}, heading)] : []), points(sentences)])));
+  const parts = (list) => list.flatMap(([heading, sentences]) => [...(summary.length > 1 ? [element("h3", {}, heading)] : []), points(sentences)]);
+  const kOpen = folded ? 1 : summary.length; // parts of the summary
+  const runs = document.getElementById("runs");
+  const rest = summary.slice(kOpen);
+  const marked = rest.filter(([, sentences]) => sentences.some(([, tone]) => tone === "bad" || tone === "warn")).length;
+  runs.before(element("section", { id: "summary", "aria-labelledby": "summary-title" }, element("h2", { id: "summary-title" }, "Summary"), ...parts(summary.slice(0, kOpen)),
+    ...(rest.length ? [element("details", {}, element("summary", {}, `Each file, and each comparison with ${files[0].label}: ${rest.length}; with a warning: ${marked}`), ...parts(rest))] : [])));
+  if (folded) {
+    const fold = element("details", {}, element("summary", {}, `Machines and builds of ${files.length} files`));
+    runs.replaceWith(fold);
+    fold.append(runs);
+  }
   for (const file of files) {
     const facts = file.facts.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]);
-    document.getElementById("runs").append(element("div", { class: "run" }, element("h2", {}, file.device),
+    runs.append(element("div", { class: "run" }, element("h2", {}, file.device),
       element("div", { class: "note" }, `${file.label}, ${file.cases} results`), element("dl", {}, ...facts)));
   }
   /** What a case is held against, and what its family found. */

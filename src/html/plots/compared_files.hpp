@@ -19,7 +19,8 @@ struct FileComparison {
   std::string refused;  // reason if the files must not or cannot be compared
 };
 
-/// Returns one comparison for each file after the first.
+/// Returns one comparison for each file after the first that has enough cases in common with it: half the cases of the
+/// smaller file, or one case if there are only two files.
 [[nodiscard]] std::vector<FileComparison> compare_with_first(std::span<const results::NamedResults> results);
 
 }  // namespace tbench::html
