@@ -312,7 +312,10 @@ TEST(TbenchReport, OfSeveralFilesOnesThatCannotBeReadArePassedOver) {
     const support::ChildResult result = tbench(arguments);
     EXPECT_EQ(result.exit_status, 1);
     EXPECT_THAT(result.err, HasSubstr("warning: passed over: '" + folder.file("cut.json") + "': the file is cut off"));
-    EXPECT_EQ(result.err.find("no results, the first is") != std::string::npos, files.size() == 1);
+    const std::string left_out = "note: '" + folder.path() +
+                                 "': left out 1 .json file that holds no results, such as '" +
+                                 folder.file("notes.json") + "'\n";
+    EXPECT_EQ(result.err.find(left_out) != std::string::npos, files.size() == 1);
     EXPECT_THAT(results::read_whole_file(page), StartsWith("<!doctype html>"));
     std::filesystem::remove(page);
   }

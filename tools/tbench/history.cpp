@@ -49,8 +49,8 @@ bool import_folder(const HistoryArguments& arguments) {
                                  arguments.import)};
   }
   if (!ignored.empty()) {
-    note(fmt::format("{} hold{} no results, the first is '{}'", counted_in(ignored, ".json file"),
-                     ignored.size() == 1 ? "s" : "", ignored.front()));
+    note(fmt::format("'{}': left out {} that {} no results, such as '{}'", arguments.import,
+                     counted_in(ignored, ".json file"), ignored.size() == 1 ? "holds" : "hold", ignored.front()));
   }
   history::History history = history::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);

@@ -234,8 +234,8 @@ std::vector<std::string> without_folders(const std::vector<std::string>& paths) 
     history::ResultFolder found = history::result_folder(path);
     std::ranges::move(found.results, std::back_inserter(files));
     if (found.others.empty()) continue;
-    note(fmt::format("{} of '{}' {} no results, the first is '{}'", counted_in(found.others, ".json file"), path,
-                     found.others.size() == 1 ? "is" : "are", found.others.front()));
+    note(fmt::format("'{}': left out {} that {} no results, such as '{}'", path, counted_in(found.others, ".json file"),
+                     found.others.size() == 1 ? "holds" : "hold", found.others.front()));
   }
   return files;
 }
