@@ -75,7 +75,7 @@ TEST(ParameterCount, TakesTheSizesVocabulary) {
       parameter_count({.name = "mini", .d_model = 2, .d_ff = 5, .num_layers = 1, .num_heads = 1, .vocab_size = 3}), 64);
 }
 
-// The numbers are those of the published checkpoints.
+// The published checkpoints have these numbers.
 TEST(ParameterCount, IsThatOfPublishedModels) {
   EXPECT_EQ(parameter_count(parse_model_size("a:2048,8192,16,32,kv_heads=8,vocab=128256,theta=500000,tied")),
             1'235'814'400)

@@ -13,7 +13,7 @@ namespace tbench {
 inline constexpr std::int64_t kVocabSize = 10'000;
 inline constexpr double kRopeTheta = 10'000.0;
 
-/// Extents of one transformer, and what its layers have beyond the course's.
+/// Extents of one transformer, and the forms of its layers.
 struct ModelSize {
   std::string name;
   std::int64_t d_model{};
@@ -56,10 +56,10 @@ struct ModelSize {
 
 /// Parses `NAME:d_model,d_ff,num_layers,num_heads[,key=value]...[,flag]...` with the keys kv_heads, head_dim, vocab and
 /// theta and the flags tied and qk_norm.
-/// @throws  UsageError  naming the text and the error: a missing or non-positive extent, an unknown key or one that is
-///                      given twice, kv_heads that do not divide num_heads, d_model not a multiple of num_heads without
-///                      a head_dim, an odd head_dim (RoPE rotates pairs), the name of a built-in size, or a name that
-///                      would break a case name
+/// @throws  UsageError  naming the text and the error: a missing or non-positive extent; an unknown or repeated key;
+///                      kv_heads that do not divide num_heads; without head_dim, a d_model that is not a multiple of
+///                      num_heads. An odd head_dim (RoPE rotates pairs), the name of a built-in size and a name that
+///                      would break a case name are refused, too
 [[nodiscard]] ModelSize parse_model_size(std::string_view text);
 
 /// Returns the text behind the name that parse_model_size() reads: `2048,8192,24,16,kv_heads=4`. Values at their

@@ -89,15 +89,15 @@ class Parameters {
 
   /// Fills each parameter with its initial_value(). Does not synchronise.
   void initialise(std::uint64_t seed);
-  /// Returns the initial value of parameter `index`: projections and LM head from a normal distribution with a standard
-  /// deviation of sqrt(2 / (inputs + outputs)), embeddings with one of 1, or of 0.02 if they are the LM head, too; all
-  /// truncated at three standard deviations; norms are ones. Depends on `seed` and `index` alone.
+  /// Returns the initial value of parameter `index`, which depends on `seed` and `index` alone. Norms are ones. Others
+  /// come from a normal distribution truncated at three standard deviations: sqrt(2 / (inputs + outputs)) for
+  /// projections and LM head, 1 for embeddings, kTiedDeviation for tied ones.
   [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
   /// Returns the initial values of `count` parameters from `first` on, in fewer operations than by initial_value().
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
 
-  /// The parameters in the order embedding; for each layer those of BlockParameter; ln_final; lm_head, unless it is
-  /// tied to the embedding.
+  /// The parameters in the order embedding; the layers' parameters, each layer in the order of BlockParameter; ln_final;
+  /// lm_head, unless it is tied to the embedding.
   [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
   /// The tensors with respect to which autograd differentiates, and which the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }

@@ -36,8 +36,8 @@ struct ModelImpl {
 /// @throws  UsageError  as make_model_case()
 [[nodiscard]] const ModelImpl& checked_model_impl(const ModelConfig& config);
 
-/// Returns what the size's layers have beyond the course's, for implementations with the course's layers alone; nullopt
-/// if they have nothing more.
+/// Returns which form of the size's layers the implementation lacks, or nullopt for plain layers
+/// (ModelSize::has_plain_layers()). For implementations that have plain layers alone.
 [[nodiscard]] std::optional<std::string> layers_refusal(const ModelConfig& config);
 
 /// Returns why our attention kernels do not support the model, or nullopt if they do. For implementations that call

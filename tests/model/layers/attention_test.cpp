@@ -104,7 +104,7 @@ TEST(Attention, VariantsAgreeWithNormsOfQAndKAndAnotherTheta) {
 }
 
 TEST(Attention, AGroupOfHeadsReadsTheSameKeysAndValues) {
-  // With equal rows for the two heads of a group, their outputs are equal, and differ from the other group's.
+  // With equal rows for the two heads of a group, their outputs are equal. The other group has others.
   const ModelSize size{.name = {}, .d_model = 32, .num_heads = 4, .own_kv_heads = 2};
   AttentionConstantsConfig config = kConstants;
   config.size = size;

@@ -1,5 +1,5 @@
-// Tests steps whose layers have more than the course's: shared heads, a head_dim of their own, tied embeddings, norms
-// of q and k, another theta. A right step passes both verifications, and a planted fault of each form fails.
+// Tests steps with other forms of layers: shared heads, a head_dim of their own, tied embeddings, norms of q and k,
+// another theta. A right step passes both verifications, and a planted fault of each form fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
