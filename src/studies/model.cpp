@@ -1,5 +1,8 @@
 // The studies of the whole model: the time of a step, its growth with the size, and what fits into memory.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -7,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
+#include "tbench/render/pivot.hpp"
 
 namespace tbench::studies::model {
 namespace {
@@ -32,6 +37,35 @@ std::optional<double> outside_phases_ms(const Record& record) {
   return to_milliseconds(rest);
 }
 
+/// Returns the percentage of the step's time in which the GPU works, or nullopt if either is unknown.
+std::optional<double> gpu_percent(const StudyMeasurements& all, const CaseId& id) {
+  const auto own = median_of(all.records_of(id), "device_ms");
+  const auto step = median_of(all.records_of(id), "median_ms");
+  return own && step && *step > 0 ? std::optional{100 * *own / *step} : std::nullopt;
+}
+
+/// Returns a sentence about the steps that the host limits; none if there is no such step.
+std::vector<std::string> host_sentences(const StudyMeasurements& all) {
+  static const std::vector<std::string> kNamed{"size", "ctx", "pass", "precision"};
+  std::size_t timed = 0, limited = 0;
+  NamedRange percent;
+  for (const CaseId& id : all.cases) {
+    if (!median_of(all.records_of(id), "median_ms")) continue;
+    ++timed;
+    if (!is_limited_by_host(all, id)) continue;
+    ++limited;
+    if (const auto own = gpu_percent(all, id)) percent.add(*own, join(render::values_of(id, kNamed), " "));
+  }
+  if (limited == 0) return {};
+  std::string text = fmt::format(
+      "The host limits {} of {} steps (h): their times depend on the machine's host and not on the GPU alone.", limited,
+      timed);
+  if (percent.count > 0) {
+    text += fmt::format(" In them the GPU works for {} of the step; GPU ms is this time.", percent.text("%"));
+  }
+  return {std::move(text)};
+}
+
 /// The cost of a step by size, context, pass and precision: time, spread, throughput, memory and phases.
 Study end_to_end_study() {
   return {.name = "end_to_end",
@@ -39,11 +73,12 @@ Study end_to_end_study() {
           .grids = {model_grid({"64", "128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
                                {"fp32", "tf32", "bf16", "fp16"})},
           .tables = {{
-              .caption = "Means over the samples, tokens/s of the mean; phases are medians between events at their "
-                         "boundaries",
+              .caption = "Means over the samples, tokens/s of the mean; GPU ms is the GPU's own time in a step, from a "
+                         "trace; phases are medians between events at their boundaries",
               .spread = {},
               .columns = {number_column("mean ms", "mean_ms"),
                           number_column("std ms", "std_ms"),
+                          number_column("GPU ms", "device_ms"),
                           mean_tokens_column(),
                           mebibytes_column("allocated MiB", "peak_allocated_bytes"),
                           mebibytes_column("reserved MiB", "peak_reserved_bytes"),
@@ -52,7 +87,8 @@ Study end_to_end_study() {
                           number_column("optimizer ms", "optimizer_ms"),
                           ratio_column("backward / forward", "backward_ms", "forward_ms"),
                           {.header = "step - phases ms", .value = outside_phases_ms, .format = &render::format_number}},
-          }}};
+          }},
+          .conclude = &host_sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "end_to_end", .order = 10, .make = &end_to_end_study});

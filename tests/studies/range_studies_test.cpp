@@ -122,10 +122,9 @@ TEST(Answers, AreSentencesWithTheirNumbers) {
   EXPECT_EQ(header(report.sections[0]), "pass|question|%|answer");
   const std::vector<std::string> all = rows(report.sections[0]);
   ASSERT_EQ(all.size(), 7U);  // two of them for inference
-  EXPECT_EQ(
-      all[2],
-      "train_step|(a) forward: a trace beside the timer|105.0|5.25 ms on the GPU by the range FORWARD, traced; 5 ms "
-      "by the timer's events");
+  EXPECT_EQ(all[2],
+            "train_step|(a) forward: a trace beside the timer|105.0|GPU span of the range FORWARD, traced, 5.25 ms, "
+            "of which its operations take 5 ms; 5 ms by the timer's events");
   EXPECT_EQ(
       all[3],
       "train_step|(b) forward's longest kernel|60.0|nvjet_a: 60.0 % of forward's time on the GPU, 10 calls a step; "
@@ -162,9 +161,11 @@ TEST(ProfilerOverhead, SetsTheTracedStepBesideTheOther) {
   Record step = ranged();
   step.timing->phases = {{.name = "forward", .median = {5.5 * kMs}}, {.name = "backward", .median = {9 * kMs}}};
   const StudyReport report = report_of("profiler_overhead", {step});
-  EXPECT_EQ(header(report.sections[0]),
-            "pass|untraced ms|traced ms|traced % of untraced|forward: events ms|range, host ms|range, GPU ms");
-  EXPECT_EQ(rows(report.sections[0]).at(1), "train_step|20.00|17.50|87.5|5.500|6.000|5.250");
+  EXPECT_EQ(
+      header(report.sections[0]),
+      "pass|untraced ms|traced ms|traced % of untraced|forward: events ms|range, host ms|range, GPU span ms|range, GPU "
+      "ms");
+  EXPECT_EQ(rows(report.sections[0]).at(1), "train_step|20.00|17.50|87.5|5.500|6.000|5.250|5.000");
 }
 
 TEST(Memory, ByPhaseAndByRange) {

@@ -92,19 +92,46 @@ TEST(ApiCalls, AreByPhaseByFunctionAndByDirection) {
 }
 
 TEST(Phases, HaveTheirSpreadAndTheirShare) {
-  Record record = support::timed_record(id_of("train_step"), Seconds{20 * kMs});
+  Record record = trained();
   record.timing->phases = {
       {.name = "forward", .median = {5 * kMs}, .mean = Seconds{5.5 * kMs}, .standard_deviation = Seconds{0.25 * kMs}},
       {.name = "backward", .median = {11 * kMs}}};
   const StudyReport report = report_of("phases", {record});
-  EXPECT_EQ(header(report.sections.at(0)), "pass|phase|mean ms|std ms|median ms|% of step|/ forward");
-  EXPECT_THAT(rows(report.sections[0]), Contains("train_step|forward|5.500|0.2500|5.000|25.0|1.000"));
-  EXPECT_THAT(rows(report.sections[0]), Contains("train_step|backward|||11.00|55.0|2.200"));
+  EXPECT_EQ(header(report.sections.at(0)), "pass|phase|mean ms|std ms|median ms|% of step|/ forward|GPU ms");
+  EXPECT_THAT(rows(report.sections[0]), Contains("train_step|forward|5.500|0.2500|5.000|25.0|1.000|5.000"));
+  EXPECT_THAT(rows(report.sections[0]), Contains("train_step|backward|||11.00|55.0|2.200|8.000"));
   EXPECT_THAT(report.notes,
               Contains("In a training step with 512 tokens in bf16, backward takes 2.200 (small) times as "
                        "long as forward."));
   record.timing->phases.pop_back();
   EXPECT_THAT(report_of("phases", {record}).notes, Not(Contains(HasSubstr("backward takes"))));
+}
+
+TEST(Phases, ThatTheHostLimitsAreNotQuoted) {
+  Record record = support::timed_record(id_of("train_step"), Seconds{20 * kMs});
+  record.timing->phases = {{.name = "forward", .median = {5 * kMs}}, {.name = "backward", .median = {11 * kMs}}};
+  Record limited = record;
+  limited.id = id_of("train_step", "medium");
+  limited.timing->phases[1].median = {15 * kMs};
+  limited.timing->host_bound = true;
+  limited.device.emplace();
+  const std::vector<std::string> notes =
+      study_report(find_study("phases", "--study"), std::vector{support::gpu_results({record, limited})}, {}).notes;
+  EXPECT_THAT(notes, Contains("In a training step with 512 tokens in bf16, backward takes 2.200 (small) times as long "
+                              "as forward (without medium: the host limits it)."));
+  EXPECT_THAT(report_of("phases", {limited}).notes, Not(Contains(HasSubstr("backward takes"))));
+}
+
+TEST(EndToEnd, SaysHowLongTheGpuWorksInStepsThatTheHostLimits) {
+  Record limited = trained();  // 20 ms, in which the GPU works for 16
+  limited.device.emplace();
+  const StudyReport report = report_of("end_to_end", {limited, inferred()});
+  EXPECT_THAT(header(report.sections.at(0)), HasSubstr("mean ms|std ms|GPU ms|tokens/s"));
+  EXPECT_THAT(report.notes,
+              Contains("The host limits 1 of 2 steps (h): their times depend on the machine's host and not on the GPU "
+                       "alone. In them the GPU works for 80.00 % (small 512 train_step bf16) of the step; GPU ms is "
+                       "this time."));
+  EXPECT_THAT(report_of("end_to_end", {inferred()}).notes, Not(Contains(HasSubstr("The host limits"))));
 }
 
 Record with_timelines(const std::string& pass) {

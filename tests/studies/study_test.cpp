@@ -140,9 +140,9 @@ TEST(Study, ColumnsShowWhatARecordTells) {
     return texts;
   };
   EXPECT_THAT(shown("end_to_end"),
-              ElementsAre("mean ms=250.0", "std ms=5.000", "tokens/s=2,400,000", "allocated MiB=3,072",
-                          "reserved MiB=4,096", "forward ms=nothing", "backward ms=nothing", "optimizer ms=nothing",
-                          "backward / forward=nothing", "step - phases ms=nothing"));
+              ElementsAre("mean ms=250.0", "std ms=5.000", "GPU ms=nothing", "tokens/s=2,400,000",
+                          "allocated MiB=3,072", "reserved MiB=4,096", "forward ms=nothing", "backward ms=nothing",
+                          "optimizer ms=nothing", "backward / forward=nothing", "step - phases ms=nothing"));
   EXPECT_THAT(shown("memory"),
               ElementsAre("allocated MiB=3,072", "reserved MiB=4,096", "parameters MiB=512", "gradients MiB=nothing",
                           "optimizer MiB=nothing", "casts MiB=nothing", "activations MiB=nothing", "temporaries MiB=20",

@@ -115,7 +115,7 @@ def change_row(case, row, cases):
     inference = cases[tuple(parameters[name] for name in KEYS)]
 
     def percent(of):
-        step = of.phase("step")
+        step = kernels(of.phase("step"))
         return 100 * total_ms(of_class(step, row["class"])) / total_ms(step)
 
     return {"inference %": percent(inference), "training %": percent(case),

@@ -224,25 +224,29 @@ TEST(Products, AreCountedPerLayer) {
 
 TEST(ClassChanges, AreFromInferenceToTheWholeStep) {
   const StudyReport report = report_of("class_changes", {inferred(), trained()});
-  // Inference: products 90 and softmax 10 %. Training, of 16 ms: products 7.5, softmax 0.8 and 4, the optimizer 3.
+  // Inference: products 90 and softmax 10 %. Training, of 15.8 ms of kernels: products 7.5, softmax 0.8 and 4, the
+  // optimizer 3.
   EXPECT_THAT(rows(report.sections[0]),
-              ElementsAre("gemm|90.0|46.9|-43.1", "softmax_backward|0.0|25.0|+25.0", "optimizer|0.0|18.8|+18.8",
-                          "softmax_forward|10.0|5.0|-5.0", "elementwise|0.0|3.1|+3.1", "memcpy|0.0|1.2|+1.2"));
+              ElementsAre("gemm|90.0|47.5|-42.5", "softmax_backward|0.0|25.3|+25.3", "optimizer|0.0|19.0|+19.0",
+                          "softmax_forward|10.0|5.1|-4.9", "elementwise|0.0|3.2|+3.2"));
+  EXPECT_THAT(rows(report_of("answers", {inferred(), trained()}).sections[0]),
+              Contains(HasSubstr(": -42.5 percentage")))
+      << "the same definition";
   EXPECT_THAT(rows(report_of("class_changes", {trained()}).sections[0]), ElementsAre("|none||"));
 }
 
 TEST(ClassChanges, AreASentenceForEachPrecision) {
   EXPECT_THAT(
       report_of("class_changes", {inferred(), trained()}).notes,
-      Contains("From inference to the training step of small, 512 tokens, bf16, by the GPU's time: gemm 90.0 to "
-               "46.9 % (-43.1 points), softmax_backward +25.0, optimizer +18.8, softmax_forward -5.0, "
-               "elementwise +3.1, memcpy +1.2."));
+      Contains("From inference to the training step of small, 512 tokens, bf16, by the kernels' time: gemm 90.0 "
+               "to 47.5 % (-42.5 points), softmax_backward +25.3, optimizer +19.0, softmax_forward -4.9, "
+               "elementwise +3.2."));
   EXPECT_THAT(report_of("class_changes", {trained()}).notes, Not(Contains(HasSubstr("From inference"))));
   EXPECT_THAT(report_of("class_changes", {inferred()}).notes, Not(Contains(HasSubstr("From inference"))));
   Record same = inferred();
   same.id = id_of("train_step");
   EXPECT_THAT(report_of("class_changes", {inferred(), same}).notes,
-              Contains(HasSubstr("bf16, by the GPU's time: no class changes by a point or more.")));
+              Contains(HasSubstr("bf16, by the kernels' time: no class changes by a point or more.")));
 }
 
 TEST(WriteupReport, PutsASentenceBeforeItsTable) {

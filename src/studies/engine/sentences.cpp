@@ -12,10 +12,17 @@
 
 #include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {
+
+void NamedRange::add(double value, const std::string& of) {
+  if (count == 0 || value < low) std::tie(low, of_low) = std::pair{value, of};
+  if (count == 0 || value > high) std::tie(high, of_high) = std::pair{value, of};
+  ++count;
+}
 
 std::string NamedRange::text(const std::string& unit) const {
   const auto shown = [&](double value, const std::string& of) {
@@ -37,17 +44,18 @@ std::optional<double> gain_over(const StudyMeasurements& all, const CaseId& id, 
   return time && base_time && *time > 0 && *base_time > 0 ? std::optional{*base_time / *time} : std::nullopt;
 }
 
+bool is_limited_by_host(const StudyMeasurements& all, const CaseId& id) {
+  return std::ranges::any_of(all.records_of(id), [](const Record* record) {
+    return record->timing && record->device && is_host_bound(*record);
+  });
+}
+
 NamedRange range_over_sizes(const StudyMeasurements& all, const std::vector<CaseId::Parameter>& parameters,
                             const std::function<std::optional<double>(const CaseId&)>& figure) {
   NamedRange range;
   for (const CaseId& id : all.cases) {
     if (!has_all(id, parameters)) continue;
-    const std::optional<double> value = figure(id);
-    if (!value) continue;
-    const std::string size = value_or_empty(id, "size");
-    if (range.count == 0 || *value < range.low) std::tie(range.low, range.of_low) = std::pair{*value, size};
-    if (range.count == 0 || *value > range.high) std::tie(range.high, range.of_high) = std::pair{*value, size};
-    ++range.count;
+    if (const std::optional<double> value = figure(id)) range.add(*value, value_or_empty(id, "size"));
   }
   return range;
 }

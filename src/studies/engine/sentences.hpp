@@ -19,6 +19,8 @@ struct NamedRange {
   std::string of_low;
   std::string of_high;
 
+  /// Adds a value of the case with this name.
+  void add(double value, const std::string& of);
   /// Returns `1.97 (small) to 2.08 (xl)`, or `1.97 (small)` for a single value.
   /// @param unit  follows each number after a blank; may be empty
   [[nodiscard]] std::string text(const std::string& unit = "") const;
@@ -48,6 +50,9 @@ struct Growth {
 /// @param base  the other value of `key`
 [[nodiscard]] std::optional<double> gain_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
                                               const std::string& base);
+
+/// Returns whether the host limits one of the case's times on a GPU.
+[[nodiscard]] bool is_limited_by_host(const StudyMeasurements& all, const CaseId& id);
 
 /// Returns whether the case has all the parameters.
 [[nodiscard]] bool has_all(const CaseId& id, const std::vector<CaseId::Parameter>& parameters);

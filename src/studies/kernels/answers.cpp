@@ -48,9 +48,11 @@ class Answers {
     const TracedRange* const range = phase_range(ranges_.ranges, "forward");
     const std::optional<Seconds> events = studies::forward_time(record_);
     if (range == nullptr || !events) return std::nullopt;
-    return answer("(a) forward: a trace beside the timer", percent_of(range->gpu_span, *events),
-                  fmt::format("{:.4g} ms on the GPU by the range FORWARD, traced; {:.4g} ms by the timer's events",
-                              to_milliseconds(range->gpu_span), to_milliseconds(*events)));
+    return answer(
+        "(a) forward: a trace beside the timer", percent_of(range->gpu_span, *events),
+        fmt::format("GPU span of the range FORWARD, traced, {:.4g} ms, of which its operations take {:.4g} "
+                    "ms; {:.4g} ms by the timer's events",
+                    to_milliseconds(range->gpu_span), to_milliseconds(range->gpu_busy), to_milliseconds(*events)));
   }
 
   [[nodiscard]] std::optional<StudyRow> top_kernel() const {
@@ -132,9 +134,9 @@ Study answers_study() {
           .title = "What a profile is asked: forward's time, its kernels, matrix products, softmax",
           .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
-          .row_tables = {{.caption =
-                              "(a) percent of the untraced time, (b) and (c) of forward's time on the GPU, (d) of the "
-                              "step's kernels, (e) of the products' time",
+          .row_tables = {{.caption = "(a) the span with its gaps, percent of the untraced time, (b) and (c) of "
+                                     "forward's time on the GPU, (d) of the "
+                                     "step's kernels, (e) of the products' time",
                           .names = {"question"},
                           .quantities = {{"%", &one_digit}},
                           .detail = "answer",

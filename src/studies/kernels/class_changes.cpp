@@ -17,11 +17,13 @@
 namespace tbench::studies::class_changes {
 namespace {
 
-/// Returns each class's percentage of the time of all operations of all phases.
+/// Returns each class's percentage of the time of all kernels of all phases.
 std::map<std::string, double> percent_by_class(std::span<const Record* const> records) {
-  const TracedPhase step = joined_phase("step", traced_phases(records));
+  TracedPhase step = joined_phase("step", traced_phases(records));
+  std::erase_if(step.operations, &is_copy);
+  const Seconds kernels = sum_of(step.operations, &is_kernel).total;
   std::map<std::string, double> percent;
-  for (const auto& [name, sum] : sums_by_class(step.operations)) percent[name] = percent_of(sum.total, step.total);
+  for (const auto& [name, sum] : sums_by_class(step.operations)) percent[name] = percent_of(sum.total, kernels);
   return percent;
 }
 
@@ -75,7 +77,7 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
     const std::vector<StudyRow> rows = by_class({.records = records, .all = all});
     if (rows.empty()) continue;
     told.insert(id.at("precision"));
-    found.push_back(fmt::format("From inference to the training step of {}, {} tokens, {}, by the GPU's time: {}.",
+    found.push_back(fmt::format("From inference to the training step of {}, {} tokens, {}, by the kernels' time: {}.",
                                 id.at("size"), id.at("ctx"), id.at("precision"), changes_in_words(rows)));
   }
   return found;
@@ -87,7 +89,7 @@ Study class_changes_study() {
           .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
           .row_tables =
-              {{.caption = "Percent of the time of all operations on the GPU: of the forward pass alone "
+              {{.caption = "Percent of the time of all kernels, without copies and fills: of the forward pass alone "
                            "(pass:forward), and of the whole training step; the change in percentage points",
                 .names = {"class"},
                 .quantities = {{"inference %", &one_digit}, {"training %", &one_digit}, {"change pp", &signed_digit}},

@@ -109,7 +109,7 @@ Study fusion_study() {
                  {.caption = "Of a step: the GPU's own time, that of forward's attention without projections and "
                              "rotations, kernels, and peak allocated memory",
                   .spread = {},
-                  .columns = {number_column("device ms", "device_ms"),
+                  .columns = {number_column("GPU ms", "device_ms"),
                               {.header = "attention ms", .value = &attention_of, .format = &render::format_number},
                               {.header = "kernels", .value = &kernels_of, .format = &count_text},
                               mebibytes_column("allocated MiB", "peak_allocated_bytes")}}},

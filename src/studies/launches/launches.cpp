@@ -35,7 +35,7 @@ std::vector<StudyColumn> columns() {
     return [time](const StepTrace& trace, Seconds) { return to_milliseconds(trace.*time); };
   };
   return {number_column("step ms", "median_ms"),
-          number_column("device ms", "device_ms"),
+          number_column("GPU ms", "device_ms"),
           percent_column("idle %", "idle_share"),
           percent_column("host %", "host_share"),
           number_column("us a launch", "launch_budget_us"),
@@ -55,7 +55,8 @@ Study launches_study() {
           .title = "Kernels and launches of a step, and how long the GPU waits",
           .grids = traced_grid({"forward", "forward_backward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
-          .tables = {{.caption = "The step is the untraced median, idle the part of it that the GPU did not work, host "
+          .tables = {{.caption = "The step is the untraced median, GPU the GPU's own time in it, idle the part that "
+                                 "the GPU did not work, host "
                                  "that without the queue's own gaps (over 3: host-bound), and us a launch the time "
                                  "that the host has for each (under 25: sensitive to the host). Gaps are of the traced "
                                  "steps: the host's, whose next launch came too late, and the device's own. The replay "

@@ -82,8 +82,8 @@ Study profiler_overhead_study() {
       .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
       .protocol = {.needs_trace = true},
       .tables = {{.caption = "Untraced: the median step. The forward pass by the timer's events, untraced, and by the "
-                             "range FORWARD, traced: the host's time inside, and from the first of its operations on "
-                             "the GPU to the last one's end",
+                             "range FORWARD, traced: the host's time inside; the GPU's span, from the first of its "
+                             "operations to the last one's end; and the part of it in which an operation ran",
                   .spread = {},
                   .columns = {number_column("untraced ms", "median_ms"),
                               trace_column(
@@ -93,7 +93,8 @@ Study profiler_overhead_study() {
                               trace_column("traced % of untraced", &traced_percent, &one_digit),
                               {.header = "forward: events ms", .value = &forward_ms, .format = &render::format_number},
                               forward_column("range, host ms", &TracedRange::host),
-                              forward_column("range, GPU ms", &TracedRange::gpu_span)}}},
+                              forward_column("range, GPU span ms", &TracedRange::gpu_span),
+                              forward_column("range, GPU ms", &TracedRange::gpu_busy)}}},
       .conclude = &sentences};
 }
 
