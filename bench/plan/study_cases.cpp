@@ -42,27 +42,35 @@ studies::Study known_part(const studies::Study& whole, std::span<const FamilySpe
       joined, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
 }
 
-std::string text_of(const std::optional<std::int64_t>& count) {
-  return count ? fmt::format("{}", *count) : std::string{"as many as it needs"};
+/// The name by which a run measures the study: a write-up's, or its own.
+std::string source_of(const studies::Study& study) {
+  return study.measured_by.empty() ? study.name : study.measured_by;
+}
+
+/// Returns `5 warm-up and 10 timed steps`, where `as many as needed` stands for a count that the sampler chooses.
+std::string steps_of(const studies::StudyProtocol& protocol) {
+  constexpr const char* kChosen = "as many as needed";
+  if (!protocol.warm_up && !protocol.samples) return fmt::format("{} of both steps", kChosen);
+  const auto text = [&](const auto& count) { return count ? fmt::format("{}", *count) : std::string{kChosen}; };
+  return fmt::format("{} warm-up and {} timed steps", text(protocol.warm_up), text(protocol.samples));
+}
+
+/// A protocol, and the study or write-up that gave it to a case.
+struct Given {
+  const studies::StudyProtocol& protocol;
+  std::string by;
+};
+
+UsageError two_protocols(const Given& one, const Given& other, const CaseId& id, const Options& options) {
+  return UsageError{fmt::format(
+      "--tb_study={}: {} gives a case {}, {} {} (first: '{}'). Run one after the other, or give both counts "
+      "for all: --tb_warmup=N --tb_samples=N.",
+      options.study, one.by, steps_of(one.protocol), other.by, steps_of(other.protocol), id.name())};
 }
 
 /// Adds a study's protocol to the protocol that an earlier study gave to the case. A trace that one of them needs is
 /// taken for both.
-/// @throws  UsageError  if their counts differ and the options do not give these counts
-void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other, const CaseId& id,
-           const std::string& study, const Options& options) {
-  const auto refuse = [&](const char* steps, const char* flag, const auto& one, const auto& two) {
-    throw UsageError{
-        fmt::format("--tb_study={}: '{}' has {} {} steps in {} and {} in the study before it. Give {}=N, or run the "
-                    "studies one after the other.",
-                    options.study, id.name(), text_of(two), steps, study, text_of(one), flag)};
-  };
-  if (!options.fixed_warm_up && earlier.warm_up != other.warm_up) {
-    refuse("warm-up", "--tb_warmup", earlier.warm_up, other.warm_up);
-  }
-  if (!options.fixed_samples && earlier.samples != other.samples) {
-    refuse("timed", "--tb_samples", earlier.samples, other.samples);
-  }
+void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other) {
   earlier.needs_trace = earlier.needs_trace || other.needs_trace;
   earlier.verify_once = earlier.verify_once && other.verify_once;
   earlier.without_trace = earlier.without_trace && other.without_trace;
@@ -73,6 +81,8 @@ void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other,
 
 StudyCases study_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
   StudyCases all;
+  std::map<std::string, std::string> sources;  // by case name
+  const auto agree = [](bool is_given, const auto& one, const auto& other) { return is_given || one == other; };
   const studies::Writeup writeup = studies::find_writeup(options.study, "--tb_study");
   for (const studies::Study& whole : writeup.studies()) {
     const studies::Study study = known_part(whole, families, has_gpu);
@@ -83,11 +93,17 @@ StudyCases study_cases(std::span<const FamilySpec> families, const Options& opti
     }
     for (const CaseId& id : cases) {
       const auto [entry, is_new] = all.protocols.emplace(id.name(), study.protocol);
+      sources.emplace(id.name(), source_of(study));
       if (is_new) {
         all.cases.push_back(id);
-      } else {
-        merge(entry->second, study.protocol, id, study.name, options);
+        continue;
       }
+      studies::StudyProtocol& earlier = entry->second;
+      if (!agree(options.fixed_warm_up.has_value(), earlier.warm_up, study.protocol.warm_up) ||
+          !agree(options.fixed_samples.has_value(), earlier.samples, study.protocol.samples)) {
+        throw two_protocols({earlier, sources.at(id.name())}, {study.protocol, source_of(study)}, id, options);
+      }
+      merge(earlier, study.protocol);
     }
   }
   return all;

@@ -2,18 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "bench/run/own_program.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/cuda/nvml.hpp"
 #include "tbench/process/command.hpp"
+#include "tbench/studies/writeup.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -76,6 +79,25 @@ UsageError no_cuda_device() {
   return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
 }
 
+/// Refuses the studies of a list that need traces, if any does. The remedy is a GPU, or the studies without traces.
+static void refuse_traced_studies(const std::string& list) {
+  std::vector<std::string> traced, others;
+  for (const std::string& name : split(list, ',')) {
+    const studies::Writeup writeup = studies::find_writeup(name, "--tb_study");
+    const bool needs_trace =
+        std::ranges::any_of(writeup.studies(), [](const studies::Study& study) { return study.protocol.needs_trace; });
+    (needs_trace ? traced : others).push_back(name);
+  }
+  if (traced.empty()) return;
+  const auto without = std::ranges::find_if(studies::all_studies(),
+                                            [](const studies::Study& study) { return !study.protocol.needs_trace; });
+  throw UsageError{fmt::format(
+      "--tb_study={}: {} {} traces of a GPU, and the cases run on the CPU. Run it on a machine with a GPU, or "
+      "measure a study without traces, such as --tb_study={}.",
+      list, join(traced, " and "), traced.size() == 1 ? "needs" : "need",
+      others.empty() ? without->name : join(others, ","))};
+}
+
 bool choose_gpu(DeviceChoice choice) {
   if (choice == DeviceChoice::kCpu) return false;
   const bool has_gpu = cuda::device_count() > 0;
@@ -95,10 +117,9 @@ void refuse_gpu_options(const Options& options) {
     refuse(fmt::format("--tb_memory_limit={}", *options.memory_limit_gib), "whose memory is not limited");
   }
   if (!options.trace.value_or(false)) return;
-  std::string flag = "--tb_trace=on";
-  if (!options.study.empty()) flag = "--tb_study=" + options.study;
-  if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
-  refuse(flag, "where there is no GPU to trace");
+  const bool is_profile = !options.profile.empty();
+  if (!options.study.empty() && !is_profile) refuse_traced_studies(options.study);
+  refuse(is_profile ? "--tb_profile=" + options.profile : "--tb_trace=on", "where there is no GPU to trace");
 }
 
 void check_exclusive(const Options& options, const Environment& environment) {

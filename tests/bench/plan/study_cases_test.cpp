@@ -58,9 +58,9 @@ TEST(StudyCases, RefuseTwoProtocolsOfOneCase) {
     static_cast<void>(cases_of("writeup,memory"));
     FAIL() << "took two protocols";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("--tb_study=writeup,memory: 'Model/size:small/ctx:128/"));
-    EXPECT_THAT(error.what(), HasSubstr("has as many as it needs warm-up steps in memory and 5 in the study before"));
-    EXPECT_THAT(error.what(), HasSubstr("--tb_warmup=N"));
+    EXPECT_THAT(error.what(), HasSubstr("--tb_study=writeup,memory: writeup gives a case 5 warm-up and 10 timed steps, "
+                                        "memory as many as needed of both steps (first: 'Model/size:small/ctx:128/"));
+    EXPECT_THAT(error.what(), HasSubstr("Run one after the other, or give both counts for all: --tb_warmup=N"));
   }
   Options options;
   options.fixed_warm_up = 3;
