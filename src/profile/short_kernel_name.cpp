@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/library_kernel_name.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/kernel_name.hpp"
 
@@ -180,6 +181,7 @@ Parts parts_of(const std::string& symbol) {
 
 std::string short_name(const Parts& parts) {
   if (parts.function == kLauncher && !parts.arguments.empty()) return parts.arguments;
+  if (const auto product = xmma_kernel_name(parts.function)) return *product;
   const bool is_generic =
       parts.function.ends_with("elementwise_kernel") || std::ranges::find(kGeneric, parts.function) != kGeneric.end();
   return parts.function + (is_generic ? operation_of(parts.arguments) : "");

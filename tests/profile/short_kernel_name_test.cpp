@@ -56,6 +56,18 @@ TEST(ShortKernelName, OfOtherKernelsHasNeitherNamespaceNorArguments) {
   EXPECT_EQ(short_kernel_name(""), "");
 }
 
+TEST(ShortKernelName, OfAProductOfCublasHasTypeLayoutsAndTile) {
+  constexpr const char* kEnd = "_ffma_aligna4_alignc4_execute_kernel__5x_cublas";
+  const std::string product = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1";
+  EXPECT_EQ(short_kernel_name(product + kEnd), "sm80_xmma_gemm [f32 tn 64x64x8]");
+  EXPECT_EQ(short_kernel_name("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x256x32_warpgroupsize2x1x1_execute_"
+                              "segment_k_on_kernel__5x_cublas"),
+            "sm90_xmma_gemm [tf32 nn 128x256x32 segment_k_on]");
+  constexpr const char* kUnknown = "sm80_xmma_gemm_i4i4_i4i4_i4_tn_n_tilesize64x64x8_execute_kernel__5x_cublas";
+  EXPECT_EQ(short_kernel_name(kUnknown), kUnknown);
+  EXPECT_EQ(short_kernel_name("sm80_xmma_gemm_f32"), "sm80_xmma_gemm_f32");
+}
+
 TEST(ShortKernelNames, ShowTheArgumentsInWhichTheyDiffer) {
   const std::vector<std::string> names{"void softmax_warp_forward<float, float, float, 9, false>(float*)",
                                        "void softmax_warp_forward<float, float, float, 10, false>(float*)", "other"};

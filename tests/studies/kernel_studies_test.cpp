@@ -166,7 +166,7 @@ TEST(KernelStudies, SayWhichOptionMakesTraces) {
   EXPECT_THAT(rows(report.sections[0]), ElementsAre("forward|||[1]|||||||", "train_step|||OOM|||||||"));
   EXPECT_THAT(report.notes, ElementsAre("1 of 2 cases have a time and no trace: --tb_trace=on records one."));
   EXPECT_THAT(report.commands,
-              ElementsAre("transformer_bench --tb_study=top_kernels --tb_trace=on --tb_axis=Model.size=small "
+              ElementsAre("./transformer_bench --tb_study=top_kernels --tb_trace=on --tb_axis=Model.size=small "
                           "--tb_axis=Model.ctx=512 --tb_axis=Model.precision=bf16 "
                           "--benchmark_filter='/pass:forward/' "
                           "--benchmark_out=top_kernels_1.json"));
@@ -203,8 +203,9 @@ TEST(KernelStudies, ArePrintedInEveryFormat) {
               HasSubstr("| train_step | forward | gemm | 10 | 3.000 | 60.0 | 300.0 | 2.000 | 5.000 | 3000 | "
                         "nvjet_a |"));
   EXPECT_THAT(study_page(report, StudyFormat::kCsv),
-              AllOf(HasSubstr("forward,,,,,,,,,,,transformer_bench --tb_study=top_kernels --tb_trace=on"),
-                    HasSubstr("train_step,backward,softmax_backward,12,4.000,50.0,333.3,")));
+              AllOf(HasSubstr("top_kernels 1,small,512,4,forward,bf16,eager,,,,,,,,,,,./transformer_bench "
+                              "--tb_study=top_kernels --tb_trace=on"),
+                    HasSubstr("train_step,bf16,eager,backward,softmax_backward,12,4.000,50.0,333.3,")));
   EXPECT_THAT(study_page(report, StudyFormat::kLatex), HasSubstr("train\\_step & optimizer & optimizer & 3 & 3.000 &"));
 }
 

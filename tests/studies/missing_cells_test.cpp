@@ -75,6 +75,23 @@ TEST(MissingCells, ABlockIsOneFilterOfTheKeysThatTellItApart) {
   EXPECT_THAT(missing_cells(all, matching(all, "size:small/")).filters, ElementsAre("/size:small/"));
 }
 
+TEST(MissingCells, NeighbouringNumbersAreARange) {
+  const std::vector<CaseId> all = grid();
+  const std::vector<std::string> found = missing_cells(all, matching(all, "ctx:(128|256|512)/")).texts;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0], ::testing::HasSubstr(" ctx:128 to 512 ("));
+  EXPECT_THAT(missing_cells(all, matching(all, "ctx:(64|512)/")).texts.at(0), ::testing::HasSubstr(" ctx:64,512 ("));
+}
+
+/// Along the last key first, the cases make three blocks: x:1 z:1, x:1,2 z:2 and so on; along the first key first, two.
+TEST(MissingCells, TakesTheOrderOfKeysWithFewerBlocks) {
+  const std::vector<CaseId> all =
+      cells_of(std::vector{FamilyGrid{"A", {{"x", {"1", "2", "3"}}, {"z", {"1", "2"}}}}}, {});
+  const std::vector<CaseId> missing = matching(all, "x:(1|2|3)/z:2|x:(1|2)/z:1");
+  EXPECT_EQ(missing_cells(all, missing).filters.size(), 2U);
+  expect_exact(all, missing);
+}
+
 TEST(MissingCells, FiltersTogetherAreExactlyWhatIsMissing) {
   const std::vector<CaseId> all = grid();
   std::mt19937 random{1};

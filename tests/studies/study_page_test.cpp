@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "small_study.hpp"
 #include "support/study_samples.hpp"
 
 namespace tbench::studies {
@@ -60,13 +61,35 @@ TEST(StudyPage, CsvIsTheTableAloneWithTheCommandInItsRow) {
   two.sections.push_back(two.sections.front());
   two.sections.back().rows.resize(1);
   EXPECT_EQ(study_page(two, StudyFormat::kCsv),
-            "size,ms,r²,not measured; this does\n"
+            "size,ms,r²,measured_by\n"
             "small,1.5*,0.99,\n"
             "a<b|c,,,bench --filter='a|b'\n"
             "x_y,OOM,,\n"
             "\n"
-            "size,ms,r²,not measured; this does\n"
+            "size,ms,r²,measured_by\n"
             "small,1.5*,0.99,\n");
+}
+
+/// A filter moves keys from the columns to the caption, but not in CSV.
+TEST(StudyPage, CsvHasNameKeysAndMarksWhateverTheFilter) {
+  const Study study = study_of(spread_over({}));
+  const auto csv_of = [&](const char* filter) {
+    return study_page(report_of(study, {results_of(all_records())}, {.axes = {}, .filter = filter}), StudyFormat::kCsv);
+  };
+  EXPECT_THAT(csv_of(""), HasSubstr("table,size,ctx,batch,precision,ms,marks\nmine,small,128,4,fp32,8,\n"));
+  EXPECT_EQ(csv_of("small/ctx:128.*fp32"), "table,size,ctx,batch,precision,ms,marks\nmine,small,128,4,fp32,8,\n");
+}
+
+TEST(StudyPage, CommandsHaveMarksOnlyIfCellsReferToThem) {
+  StudyReport summed = support::study_report_sample();
+  for (auto& row : summed.sections.front().rows) {
+    for (StudyCell& cell : row) cell.footnote = 0;
+  }
+  summed.commands.resize(1);
+  EXPECT_THAT(study_page(summed, StudyFormat::kMarkdown), HasSubstr("this does:\n```\nbench --all\n```\n"));
+  EXPECT_THAT(study_page(summed, StudyFormat::kText), HasSubstr("this does:\nbench --all\n"));
+  EXPECT_THAT(study_page(summed, StudyFormat::kLatex), HasSubstr("\n\\texttt{bench --all}\n"));
+  EXPECT_THAT(study_page(summed, StudyFormat::kCsv), Not(HasSubstr("measured_by")));
 }
 
 TEST(StudyPage, LatexEscapesAndAligns) {

@@ -64,7 +64,7 @@ TEST(StudyReport, WhatAFilterLeavesOutIsNotMeasuredEither) {
   const auto report =
       report_of(study_of(spread_over({"precision"})), results, {.axes = {}, .filter = "size:small/ctx:128/"});
   EXPECT_THAT(report.commands,
-              ElementsAre("transformer_bench --tb_study=mine --benchmark_filter='/size:small/ctx:128/' "
+              ElementsAre("./transformer_bench --tb_study=mine --benchmark_filter='/size:small/ctx:128/' "
                           "--benchmark_out=mine_1.json"));
 }
 
@@ -87,10 +87,10 @@ TEST(StudyReport, WhatIsMissingSaysHowToMeasureIt) {
   const auto report = report_of(study_of(spread_over({"precision"})), {results_of(records)});
   EXPECT_THAT(texts(report.sections[0].rows[3]), ElementsAre("large", "128", "[1]", "12"));
   EXPECT_THAT(report.commands,
-              ElementsAre("transformer_bench --tb_study=mine --benchmark_filter='/size:large/.*/precision:fp32$' "
+              ElementsAre("./transformer_bench --tb_study=mine --benchmark_filter='/size:large/.*/precision:fp32$' "
                           "--benchmark_out=mine_1.json"));
   const auto nothing = report_of(study_of(spread_over({"precision"})), {results_of({})});
-  EXPECT_THAT(nothing.commands, ElementsAre("transformer_bench --tb_study=mine --benchmark_out=mine_1.json"));
+  EXPECT_THAT(nothing.commands, ElementsAre("./transformer_bench --tb_study=mine --benchmark_out=mine_1.json"));
 }
 
 TEST(StudyReport, AProtocolThatWasNotKeptIsMarked) {

@@ -71,7 +71,7 @@ TEST(StudyTop, IsRefusedWithoutARanking) {
   const Study study = study_of(spread_over({"precision"}));
   EXPECT_THAT(
       error_of([&] { (void)report_of(study, {results_of(all_records())}, {.axes = {}, .filter = "", .top = 3}); }),
-      HasSubstr("--top=3: no table is a ranking; studies with one: "));
+      HasSubstr("--top=3: mine has no ranking; use --study=ranked_kernels, "));
 }
 
 TEST(StudyPivot, ReplacesTheColumnsOfATable) {
@@ -92,7 +92,27 @@ TEST(StudyPivot, LeavesColumnsThatArePartOfAComparison) {
                 (void)report_of(study, {results_of(all_records())},
                                 {.axes = {}, .filter = "", .top = {}, .pivot = {"ctx"}});
               }),
-              HasSubstr("--pivot=ctx: none of the tables can have other columns"));
+              HasSubstr("--pivot=ctx: no table can have these columns"));
+}
+
+TEST(StudyPivot, PutsSeveralQuantitiesIntoRows) {
+  const Study study = study_of(spread_over({}, {kMilliseconds, kSamples}));
+  const StudyOptions options{.axes = {}, .filter = "", .top = {}, .pivot = {"ctx"}};
+  const StudySection section = report_of(study, {results_of(all_records())}, options).sections.at(0);
+  EXPECT_THAT(headers(section), ElementsAre("size", "precision", "quantity", "ctx:128", "ctx:256", "ctx:512"));
+  EXPECT_THAT(texts(section.rows.at(0)), ElementsAre("small", "fp32", "ms", "8", "16", "32"));
+  EXPECT_THAT(texts(section.rows.at(1)), ElementsAre("small", "fp32", "n", "3", "3", "3"));
+}
+
+/// The extents of the model are no quantities of its cases, and a single batch is no column.
+TEST(StudyPivot, LeavesTheSizesAndKeysWithOneValue) {
+  const StudyOptions by_size{.axes = {}, .filter = "", .top = {}, .pivot = {"size"}};
+  EXPECT_THAT(shaped(find_study("sizes", "--study"), by_size).tables.at(0).spread, IsEmpty());
+  const Writeup sizes = find_writeup("sizes,end_to_end", "--study");
+  EXPECT_THAT(error_of([&] { refuse_unused_shape(sizes.studies(), by_size); }), IsEmpty());
+  const StudyOptions by_batch{.axes = {}, .filter = "", .top = {}, .pivot = {"batch"}};
+  EXPECT_THAT(error_of([&] { refuse_unused_shape(sizes.studies(), by_batch); }),
+              HasSubstr("its cases have one value of them"));
 }
 
 TEST(StudyPivot, RefusesAnUnknownParameterAndListsTheKnownOnes) {

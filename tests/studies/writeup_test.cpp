@@ -152,7 +152,7 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
   const std::vector files{support::gpu_results({inferred(), trained()})};
   const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
   EXPECT_THAT(report.commands,
-              ElementsAre("transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
+              ElementsAre("./transformer_bench --tb_study=writeup --tb_resume --benchmark_out='writeup.json.gz'"));
   EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("Not measured: "), HasSubstr("Warmup (16 cases)"),
                                            HasSubstr("impl:sdpa,fused (4 cases)"))));
   EXPECT_THAT(report.notes, Contains(HasSubstr("Not shown, because no record has it: ")));
@@ -163,6 +163,71 @@ TEST(WriteupReport, SumsUpWhatWasNotMeasured) {
       for (const StudyCell& cell : row) EXPECT_EQ(cell.footnote, 0U) << section.caption;
     }
   }
+}
+
+TEST(WriteupReport, LeavesOutTablesWithoutAMeasurement) {
+  const std::vector files{support::gpu_results({inferred(), trained()})};
+  const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
+  EXPECT_THAT(headings(report), Not(Contains("Warm-up")));
+  EXPECT_THAT(headings(report), Contains("Profile: kernels"));
+  for (const StudySection& section : report.sections) EXPECT_FALSE(section.is_unmeasured) << section.caption;
+  EXPECT_THAT(headings(writeup_report(find_writeup("memory,warmup", "--study"), files, kSmall)),
+              Contains("Mean and spread of the first steps of a process by warm-up steps"));
+}
+
+TEST(WriteupReport, ExplainsMarksInTheChapterThatHasThem) {
+  Record limited = trained();
+  limited.device.emplace();
+  const std::vector files{support::gpu_results({inferred(), limited})};
+  const StudyReport report = writeup_report(find_writeup("writeup", "--study"), files, {});
+  const auto section = std::ranges::find(report.sections, "Time and throughput of a step", &StudySection::heading);
+  ASSERT_NE(section, report.sections.end());
+  EXPECT_THAT(section->sentences, Contains(AllOf(HasSubstr("Marks: "), HasSubstr("h limited by the host."))));
+  EXPECT_THAT(report.notes, Not(Contains(HasSubstr("limited by the host"))));
+}
+
+TEST(Writeup, BeginsTheProfileWithTheAnswers) {
+  for (const char* const name : {"writeup", "writeup_2026"}) {
+    const Writeup writeup = find_writeup(name, "--study");
+    const auto profile = std::ranges::find(writeup.chapters, "Profile", &Chapter::title);
+    ASSERT_NE(profile, writeup.chapters.end());
+    EXPECT_EQ(profile->studies.front().name, "answers");
+    EXPECT_EQ(std::ranges::count_if(writeup.chapters, [](const Chapter& c) { return c.title.starts_with("Profile"); }),
+              6);
+  }
+}
+
+TEST(Writeup, NamesTheChapterOfAnUnknownStudy) {
+  const auto error_of = [](const char* name) {
+    try {
+      static_cast<void>(find_writeup(name, "--study"));
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(error_of("attention"),
+            "--study=attention: a chapter of writeup, not a study (studies: attention_grid, tf32)");
+  EXPECT_EQ(error_of("Profile"),
+            "--study=Profile: a chapter of writeup, not a study (studies: answers, profiler_overhead)");
+  EXPECT_EQ(error_of("optimizer"), "--study=optimizer: no such study; did you mean 'phases'?");
+  EXPECT_EQ(error_of("warm-up"), "--study=warm-up: no such study; did you mean 'warmup'?");
+}
+
+TEST(Writeup, NamesTheFamilyOfAnAxis) {
+  const Writeup writeup = find_writeup("memory,attention_grid", "--study");
+  const auto error_of = [&](const char* axis) {
+    try {
+      static_cast<void>(parse_study_axis(writeup, axis, "--axis"));
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_EQ(error_of("size=small"), "--axis=size=small: names no family; did you mean 'Model.size=small'?");
+  EXPECT_EQ(error_of("seq_len:64"), "--axis=seq_len:64: names no family; did you mean 'Attention.seq_len=64'?");
+  EXPECT_THAT(error_of("colour=red"), HasSubstr("no '.' between family and axis"));
+  EXPECT_EQ(parse_study_axis(writeup, "Model.ctx=512", "--axis").axis.key, "ctx");
 }
 
 TEST(WriteupReport, HasItsProtocolInTheHeader) {

@@ -91,7 +91,9 @@ studies::StudyReport whole_study_of(const ReportArguments& arguments, ResultFile
   const studies::Writeup writeup = studies::find_writeup(arguments.study, "--study");
   studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter, .top = arguments.top};
   if (!arguments.pivot.empty()) options.pivot = split(arguments.pivot, ',');
-  for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
+  for (const std::string& axis : arguments.axes) {
+    options.axes.push_back(studies::parse_study_axis(writeup, axis, "--axis"));
+  }
   studies::StudyReport report = studies::writeup_report(writeup, files.all(arguments.files), options);
   if (report.has_no_case) {
     const std::string others =
@@ -155,6 +157,22 @@ void check_plain_formats(const ReportArguments& arguments, const std::vector<std
   }
 }
 
+/// Refuses options for the cells of tables that the report does not have.
+void check_cells(const ReportArguments& arguments, const std::vector<std::string>& kinds) {
+  const bool has_metric = arguments.show != ReportArguments{}.show;
+  if (has_metric && !kinds.empty()) {
+    throw UsageError{
+        fmt::format("--show={}: {} has quantities of its own; leave out --show", arguments.show, kinds.front())};
+  }
+  if (has_metric && arguments.pivot.empty()) {
+    throw UsageError{
+        fmt::format("--show={}: is for the cells of a pivot; add --pivot=KEY, such as --pivot=ctx", arguments.show)};
+  }
+  if (!arguments.rows.empty() && arguments.over.empty()) {
+    throw UsageError{fmt::format("--rows={}: is for --over with --pivot; leave out --rows", arguments.rows)};
+  }
+}
+
 void check_kind(const ReportArguments& arguments) {
   const std::vector<std::string> kinds = table_kinds(arguments);
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
@@ -170,6 +188,7 @@ void check_kind(const ReportArguments& arguments) {
   if (!arguments.over.empty() && !arguments.pivot.empty() && arguments.csv) {
     throw UsageError{"--csv: a cell of --over with --pivot has a name and a number; leave out --pivot and --rows"};
   }
+  check_cells(arguments, kinds);
   if (arguments.study.empty() && !arguments.axes.empty()) {
     throw UsageError{"--axis is for the table of a study; add --study=NAME, one of those in 'tbench report --help'"};
   }

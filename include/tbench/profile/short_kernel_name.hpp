@@ -9,7 +9,8 @@ namespace tbench::profile {
 
 /// Returns the name of the kernel's function without namespaces. A kernel of LibTorch that takes its operation as a
 /// template argument is followed by the operation and the type of its elements: `reduce_kernel [mean f32]`. A kernel of
-/// CUTLASS's launcher has the name of the product that it launches. Other names are returned unchanged.
+/// CUTLASS's launcher has the name of the product that it launches, and cuBLAS's has type, layouts and tile alone:
+/// `sm80_xmma_gemm [f32 tn 64x64x8]`. Other names are returned unchanged.
 /// @param symbol  as for kernel_name()
 [[nodiscard]] std::string short_kernel_name(const std::string& symbol);
 

@@ -25,14 +25,24 @@ struct StudyPicture {
   std::string title;  // plain text
 };
 
+/// A key of a table's cases, and its value if all of them share it. The others stand in the first columns.
+struct StudyKey {
+  std::string key;
+  std::optional<std::string> shared{};
+};
+
 struct StudySection {
   std::string caption;
   std::vector<render::Column> columns;
   std::vector<std::vector<StudyCell>> rows;  // each with a cell per column
   bool has_bars{};                           // as StudyTable::has_bars
-  std::vector<StudyStep> steps{};            // one per row; empty if no case has a waterfall chart
-  std::size_t name_column{};  // index of the row's name, after the keys and before the values; only with `steps`
-  std::string heading{};      // title of the chapter that begins here; empty if none does
+  std::vector<StudyStep> steps{};            // one per row: the section's only charts are waterfalls; empty for others
+  std::size_t name_column{};     // index of the row's name, after the keys and before the values; only with `steps`
+  std::string name{};            // of the table in CSV; empty for a table that is alone
+  std::vector<StudyKey> keys{};  // of the cases, in their order
+  bool may_have_marks{};         // whether CSV has the column of marks even if no row has any
+  bool is_unmeasured{};          // no file has any case of the table
+  std::string heading{};         // title of the chapter that begins here; empty if none does
   std::vector<std::string> sentences{};  // between the heading and the table
   std::vector<StudyFigure> figures{};    // below the table
   std::vector<StudyPicture> pictures{};  // that Markdown shows below the table
@@ -49,7 +59,7 @@ struct StudyReport {
   std::vector<std::string> sources;  // one per file: its name, and where it was measured
   std::vector<std::string> answers;  // sentences above the tables
   std::vector<StudySection> sections;
-  std::vector<std::string> notes;     // meanings of the marks
+  std::vector<std::string> notes;     // below all tables
   std::vector<std::string> commands;  // footnotes 1, 2, ...: each command measures the missing cases of its cells only
   bool has_no_case{};                 // no file has a time of any case of the report
 };
@@ -64,7 +74,7 @@ struct StudyOptions {
   std::vector<AxisOverride> axes;    // values to use instead of the study's; if empty, the values of the files' runs
   std::string filter;                // regular expression searched for in case names; if empty, selects all cases
   std::optional<std::size_t> top{};  // StudyRowTable::top of all tables that have one
-  std::vector<std::string> pivot{};  // StudyTable::spread of all tables whose quantities do not depend on theirs
+  std::vector<std::string> pivot{};  // StudyTable::spread of the tables that shaped() names
 };
 
 /// Returns the study's tables. A cell has the median over its case's records in all files. The axes and sizes on the
@@ -78,7 +88,7 @@ struct StudyOptions {
 enum class StudyFormat {
   kText,      // for a terminal
   kMarkdown,  // for a write-up
-  kCsv,       // only the tables, separated by empty lines; a last column has the commands for a row's missing cases
+  kCsv,       // only the tables, separated by empty lines; CSV's columns do not depend on the filter
   kLatex,     // one longtable per table, for \usepackage{longtable}
   kJson       // for programs: texts, and numbers with all their digits
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tbench/core/case_table.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/studies/study.hpp"
 #include "tbench/studies/study_report.hpp"
@@ -40,6 +41,11 @@ struct Writeup {
 /// @param flag  the flag that gave the list, for the error
 /// @throws      UsageError  for an unknown name, with the nearest name and all names; for an empty name
 [[nodiscard]] Writeup find_writeup(std::string_view names, std::string_view flag);
+
+/// Parses `Family.key=v1,v2` for the studies of the write-up.
+/// @param flag  the flag that gave the text, for the error
+/// @throws      UsageError  for any other text; for a key without its family, with the family that has the key
+[[nodiscard]] AxisOverride parse_study_axis(const Writeup& writeup, std::string_view text, std::string_view flag);
 
 /// Returns the reports of all studies as one, in which each chapter's first section has the chapter's title.
 /// @throws  UsageError  as study_report(); a filter or an axis that only some of the studies know applies to these

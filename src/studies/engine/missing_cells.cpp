@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -52,8 +53,17 @@ std::vector<Box> merged_along(std::vector<Box> boxes, std::size_t index) {
   return merged;
 }
 
+/// Merges the boxes along each key, in the order of `keys`, until none can be merged.
+std::vector<Box> merged_until_final(std::vector<Box> boxes, const std::vector<std::size_t>& keys) {
+  for (std::size_t before = boxes.size() + 1; boxes.size() < before;) {
+    before = boxes.size();
+    for (const std::size_t index : keys) boxes = merged_along(std::move(boxes), index);
+  }
+  return boxes;
+}
+
 /// Combines the cases into few boxes. Boxes are merged along the last key first, so that a complete row of a study's
-/// table becomes one box.
+/// table becomes one box, or along the first key first if that gives fewer.
 std::vector<Box> boxes_of(std::span<const CaseId> cases) {
   std::vector<Box> boxes;
   std::size_t keys = 0;
@@ -61,8 +71,12 @@ std::vector<Box> boxes_of(std::span<const CaseId> cases) {
     boxes.push_back(box_of(id));
     keys = std::max(keys, id.parameters().size());
   }
-  for (std::size_t index = keys; index-- > 0;) boxes = merged_along(std::move(boxes), index);
-  return boxes;
+  std::vector<std::size_t> order(keys);
+  std::iota(order.rbegin(), order.rend(), std::size_t{0});
+  std::vector<Box> last_first = merged_until_final(boxes, order);
+  std::ranges::reverse(order);
+  std::vector<Box> first_first = merged_until_final(std::move(boxes), order);
+  return first_first.size() < last_first.size() ? first_first : last_first;
 }
 
 bool holds(const Box& box, const CaseId& id) {
@@ -127,6 +141,17 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
   return filter;
 }
 
+/// Returns the values in words: `fp32,bf16`, or `128 to 1024` for three neighbouring numbers or more.
+/// @param all  all values of the key, in their order
+std::string values_text(const std::vector<std::string>& own, const std::vector<std::string>& all) {
+  constexpr std::size_t kRange = 3;
+  const bool are_numbers =
+      std::ranges::all_of(own, [](const std::string& value) { return parse_integer(value).has_value(); });
+  const bool are_neighbours = !std::ranges::search(all, own).empty();
+  if (own.size() < kRange || !are_numbers || !are_neighbours) return join(own, ",");
+  return fmt::format("{} to {}", own.front(), own.back());
+}
+
 /// Returns a description of the box: its family, the keys that distinguish it from other cases, and its number of
 /// cases.
 std::string text_of(const Box& box, std::span<const CaseId> of_all_families) {
@@ -140,7 +165,7 @@ std::string text_of(const Box& box, std::span<const CaseId> of_all_families) {
     if (ordered.size() == chosen.size()) continue;
     std::vector<std::string> own;
     std::ranges::copy_if(ordered, std::back_inserter(own), [&](const auto& value) { return chosen.contains(value); });
-    text += fmt::format(" {}:{}", key, join(own, ","));
+    text += fmt::format(" {}:{}", key, values_text(own, ordered));
   }
   const auto count = std::ranges::count_if(all, [&](const CaseId& id) { return holds(box, id); });
   return fmt::format("{} ({} case{})", text, count, count == 1 ? "" : "s");

@@ -7,6 +7,7 @@
 
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
+#include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/render/wrap.hpp"
 #include "tbench/results/conclusion.hpp"
@@ -102,6 +103,24 @@ std::string paragraphs(std::span<const std::string> texts, std::optional<std::si
   return lines.empty() ? "" : join(lines, "\n") + "\n";
 }
 
+/// Returns whether a cell refers to one of the commands.
+bool has_footnotes(const StudyReport& report) {
+  const auto refers = [](const StudyCell& cell) { return cell.footnote > 0; };
+  return std::ranges::any_of(report.sections, [&](const StudySection& section) {
+    return std::ranges::any_of(section.rows, [&](const auto& row) { return std::ranges::any_of(row, refers); });
+  });
+}
+
+/// Returns a mark per command: its footnote between `before` and `after`, or an empty text if no cell refers to any.
+Texts command_marks(const StudyReport& report, std::string_view before, std::string_view after) {
+  const bool has_marks = has_footnotes(report);
+  Texts marks;
+  for (std::size_t i = 0; i < report.commands.size(); ++i) {
+    marks.push_back(has_marks ? fmt::format("{}{}{}", before, render::footnote_mark(i + 1), after) : "");
+  }
+  return marks;
+}
+
 std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
   std::string page = paragraphs(report.answers, max_width);
   page += paragraphs({&report.title, 1}, max_width) + paragraphs(report.sources, max_width);
@@ -112,10 +131,10 @@ std::string text_page(const StudyReport& report, std::optional<std::size_t> max_
   }
   if (!report.notes.empty()) page += "\n" + paragraphs(report.notes, max_width);
   if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
-  for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    const std::string mark = render::footnote_mark(i + 1) + " ";
-    page += max_width ? render::command_lines(mark, report.commands[i], mark.size(), *max_width)
-                      : mark + report.commands[i] + "\n";
+  const Texts marks = command_marks(report, "", " ");
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    page += max_width ? render::command_lines(marks[i], report.commands[i], marks[i].size(), *max_width)
+                      : marks[i] + report.commands[i] + "\n";
   }
   return page;
 }
@@ -140,9 +159,8 @@ std::string markdown_page(const StudyReport& report) {
     page += fmt::format("\n{}{}\n", would_be_a_list ? "\\" : "", render::escape_markdown(note));
   }
   if (!report.commands.empty()) page += fmt::format("\n{}\n```\n", kNotMeasured);
-  for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    page += fmt::format("# {}\n{}\n", render::footnote_mark(i + 1), report.commands[i]);
-  }
+  const Texts marks = command_marks(report, "# ", "\n");
+  for (std::size_t i = 0; i < marks.size(); ++i) page += marks[i] + report.commands[i] + "\n";
   if (!report.commands.empty()) page += "```\n";
   return page;
 }
@@ -158,15 +176,47 @@ std::string commands_of(const std::vector<StudyCell>& row, const StudyReport& re
   return join(commands, "; ");
 }
 
+/// Returns whether the section's last column has marks.
+bool has_marks(const StudySection& section) {
+  return !section.columns.empty() && section.columns.back().header == render::kMarksHeader;
+}
+
+/// Returns the columns of a section in CSV: the table's name, all keys of its cases, its quantities, and the marks.
+std::vector<render::Column> csv_columns(const StudySection& section) {
+  std::vector<render::Column> columns;
+  if (!section.name.empty()) columns.push_back({.header = "table"});
+  std::size_t in_rows = 0;
+  for (const StudyKey& key : section.keys) {
+    columns.push_back({.header = key.key});
+    in_rows += key.shared ? 0 : 1;
+  }
+  columns.insert(columns.end(), section.columns.begin() + static_cast<std::ptrdiff_t>(in_rows), section.columns.end());
+  if (section.may_have_marks && !has_marks(section)) columns.push_back({.header = render::kMarksHeader});
+  return columns;
+}
+
+/// Returns a row's cells, one per column of csv_columns().
+std::vector<StudyCell> csv_row(const StudySection& section, const std::vector<StudyCell>& row) {
+  std::vector<StudyCell> cells;
+  if (!section.name.empty()) cells.push_back({.text = section.name});
+  auto next = row.begin();
+  for (const StudyKey& key : section.keys) cells.push_back(key.shared ? StudyCell{.text = *key.shared} : *next++);
+  cells.insert(cells.end(), next, row.end());
+  if (section.may_have_marks && !has_marks(section)) cells.emplace_back();
+  return cells;
+}
+
 std::string csv_page(const StudyReport& report) {
+  const bool has_commands = has_footnotes(report);
   std::string page;
   for (const StudySection& section : report.sections) {
-    std::vector<render::Column> columns = section.columns;
-    columns.push_back({.header = "not measured; this does"});
+    std::vector<render::Column> columns = csv_columns(section);
+    if (has_commands) columns.push_back({.header = "measured_by"});
     render::Table table{std::move(columns)};
-    for (std::vector<StudyCell> row : section.rows) {
-      row.push_back({.text = commands_of(row, report)});
-      table.add_row_of(std::move(row));
+    for (const std::vector<StudyCell>& row : section.rows) {
+      std::vector<StudyCell> cells = csv_row(section, row);
+      if (has_commands) cells.push_back({.text = commands_of(row, report)});
+      table.add_row_of(std::move(cells));
     }
     if (!page.empty()) page += "\n";
     page += table.csv();
@@ -186,9 +236,10 @@ std::string latex_page(const StudyReport& report) {
   }
   for (const std::string& note : report.notes) page += fmt::format("\n{}\n", render::escape_latex(note));
   if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
+  const bool has_marks = has_footnotes(report);
   for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    page +=
-        fmt::format("\n{} \\texttt{{{}}}\n", render::footnote_mark(i + 1), render::escape_latex(report.commands[i]));
+    const std::string mark = has_marks ? render::footnote_mark(i + 1) + " " : "";
+    page += fmt::format("\n{}\\texttt{{{}}}\n", mark, render::escape_latex(report.commands[i]));
   }
   return page;
 }

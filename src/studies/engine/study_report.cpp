@@ -43,7 +43,7 @@ Texts notes_of(const Study& study, const Marks& marks) {
 /// Returns the program to call for the given number of ranks: with a launcher, or transformer_bench itself if `gpus` is
 /// empty.
 std::string program_of(const std::string& gpus) {
-  if (gpus.empty()) return "transformer_bench";
+  if (gpus.empty()) return "./transformer_bench";
   return fmt::format("torchrun --no-python --nproc-per-node={} ./transformer_bench", gpus);
 }
 
@@ -70,12 +70,16 @@ StudyContents contents_of(const Study& study, const StudyCells& cells) {
   const MissingCells missing = missing_cells(cells.unfiltered, cells.missing);
   StudyContents contents;
   CaseCells own{study, cells, missing};
-  for (const StudyTable& table : study.tables) {
-    if (auto section = study_section(table, own)) contents.sections.push_back(std::move(*section));
-  }
-  for (const StudyRowTable& table : study.row_tables) {
-    if (auto section = row_section(table, own)) contents.sections.push_back(std::move(*section));
-  }
+  std::size_t number = 0;  // of the table in the study, whether it is shown or not
+  const bool has_several = study.tables.size() + study.row_tables.size() > 1;
+  const auto add = [&](std::optional<StudySection> section) {
+    ++number;
+    if (!section) return;
+    section->name = has_several ? fmt::format("{} {}", study.name, number) : study.name;
+    contents.sections.push_back(std::move(*section));
+  };
+  for (const StudyTable& table : study.tables) add(study_section(table, own));
+  for (const StudyRowTable& table : study.row_tables) add(row_section(table, own));
   if (study.figures && !contents.sections.empty()) {
     contents.sections.back().figures = study.figures(own.measurements());
   }

@@ -100,7 +100,9 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
   StudySection section{.caption = caption_of(cases.front(), pivot.common, caption_with_top(table)),
                        .columns = columns_of(table, pivot.row_keys),
                        .rows = {},
-                       .name_column = pivot.row_keys.size()};
+                       .name_column = pivot.row_keys.size(),
+                       .keys = keys_of(cases.front(), pivot),
+                       .is_unmeasured = are_unmeasured(cases, cells)};
   for (const CaseId& id : cases) {
     Cells head;
     const std::vector<std::string> values = render::values_of(id, pivot.row_keys);
@@ -126,7 +128,8 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
       add(row_with(table, {.text = fmt::format("{} of {} failed", all - records.size(), all)}));
     }
   }
-  if (std::ranges::all_of(section.steps, [](StudyStep step) { return step == StudyStep::kNone; })) {
+  if (!table.has_no_charts &&
+      std::ranges::all_of(section.steps, [](StudyStep step) { return step == StudyStep::kNone; })) {
     section.steps.clear();
   }
   if (table.has_kernels) shorten_kernels(section);

@@ -283,6 +283,7 @@ std::vector<StudyCell> Section::row_of(const Row& row) {
   return cells;
 }
 
+/// Adds the rows of a row's cases. With a row for every quantity, those that no case has are left out, but the first.
 void Section::add_rows(const Row& row) {
   if (!table_.quantities_down) {
     section_.rows.push_back(row_of(row));
@@ -295,7 +296,9 @@ void Section::add_rows(const Row& row) {
       const CaseId* const id = case_at(row, column);
       cells.push_back(id != nullptr ? cells_.cell(*id, table_.columns[i], i == 0) : StudyCell{});
     }
-    section_.rows.push_back(std::move(cells));
+    const bool has_text = std::ranges::any_of(cells.begin() + static_cast<std::ptrdiff_t>(row.values.size()) + 1,
+                                              cells.end(), [](const StudyCell& cell) { return !cell.text.empty(); });
+    if (i == 0 || has_text) section_.rows.push_back(std::move(cells));
   }
 }
 
@@ -330,6 +333,13 @@ void Section::add_marks() {
   section_.columns.push_back({render::kMarksHeader, render::Align::kLeft});
 }
 
+/// Returns whether a cell has the mark.
+bool has_mark(const StudySection& section, char mark) {
+  return std::ranges::any_of(section.rows, [&](const std::vector<StudyCell>& row) {
+    return std::ranges::any_of(row, [&](const StudyCell& cell) { return cell.marks.find(mark) != std::string::npos; });
+  });
+}
+
 std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
   const auto has_base = [this](const Texts& combination) { return base_of(combination).has_value(); };
@@ -342,7 +352,12 @@ std::optional<StudySection> Section::build() {
   for (const Row& row : pivot_.rows) add_rows(row);
   add_marks();
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);
+  if (has_mark(section_, 'd'))
+    section_.caption += ". Comparisons marked d divide the GPU's own times, which are not shown";
   section_.has_bars = table_.has_bars;
+  section_.is_unmeasured = are_unmeasured(cases_, cells_);
+  section_.keys = keys_of(cases_.front(), pivot_);
+  section_.may_have_marks = !table_.is_without_times;
   return std::move(section_);
 }
 
@@ -354,6 +369,22 @@ std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Pa
   std::ranges::copy_if(cells.cases, std::back_inserter(cases),
                        [&](const CaseId& id) { return id.has(only) && (family.empty() || id.family() == family); });
   return cases;
+}
+
+std::vector<StudyKey> keys_of(const CaseId& id, const render::Pivot& pivot) {
+  std::vector<StudyKey> keys;
+  for (const auto& [key, value] : id.parameters()) {
+    if (std::ranges::find(pivot.common, key) != pivot.common.end()) {
+      keys.push_back({.key = key, .shared = key_cell(key, value).text});
+    } else if (std::ranges::find(pivot.row_keys, key) != pivot.row_keys.end()) {
+      keys.push_back({.key = key});
+    }
+  }
+  return keys;
+}
+
+bool are_unmeasured(std::span<const CaseId> cases, const CaseCells& cells) {
+  return std::ranges::all_of(cases, [&](const CaseId& id) { return cells.records(id).empty(); });
 }
 
 StudyCell key_cell(const std::string& key, const std::string& value) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "studies/engine/study_cells.hpp"
+#include "tbench/render/pivot.hpp"
 #include "tbench/studies/study_report.hpp"
 
 namespace tbench::studies {
@@ -78,6 +79,12 @@ class CaseCells {
 
 /// Returns the cell for the value of a key. A value of `bytes` has a readable text, such as `1 KiB`, and the number.
 [[nodiscard]] StudyCell key_cell(const std::string& key, const std::string& value);
+
+/// Returns the keys of the cases that a pivot arranges, without those that are spread over columns.
+[[nodiscard]] std::vector<StudyKey> keys_of(const CaseId& id, const render::Pivot& pivot);
+
+/// Returns whether no file has a record of any of the cases.
+[[nodiscard]] bool are_unmeasured(std::span<const CaseId> cases, const CaseCells& cells);
 
 /// Returns the caption of a section: the family and the values that all its cases share, followed by `caption`.
 /// @param common  the keys whose values are shared

@@ -140,7 +140,8 @@ Study answers_study() {
                           .names = {"question"},
                           .quantities = {{"%", &one_digit}},
                           .detail = "answer",
-                          .rows_of = &answers_of}}};
+                          .rows_of = &answers_of,
+                          .has_no_charts = true}}};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "answers", .order = 190, .make = &answers_study});

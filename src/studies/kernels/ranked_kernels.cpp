@@ -72,6 +72,7 @@ Study ranked_kernels_study() {
                       .detail = "kernel",
                       .rows_of = &longest,
                       .has_kernels = true,
+                      .has_no_charts = true,
                       .top = 5}}};
 }
 

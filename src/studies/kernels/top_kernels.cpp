@@ -134,7 +134,8 @@ Study top_kernels_study() {
                 .detail = "kernel",
                 .rows_of = &forwards_longest,
                 .only = {{"pass", "train_step"}},
-                .has_kernels = true}},
+                .has_kernels = true,
+                .has_no_charts = true}},
           .conclude = &sentences};
 }
 

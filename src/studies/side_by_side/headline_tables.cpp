@@ -62,6 +62,7 @@ std::string headline_work(const HeadlineSteps& steps) {
 
 StudySection headline_steps_section(const HeadlineSteps& steps, std::string& used_marks) {
   StudySection section;
+  section.name = "steps";
   section.caption = headline_work(steps) + ": the fastest implementation of each size on one GPU";
   section.columns = {{"size"}, {"GPU"}, {"impl"}};
   for (const HeadlineColumn& column : headline_columns()) section.columns.push_back({column.header, Align::kRight});
@@ -80,6 +81,7 @@ std::optional<StudySection> headline_memory_section(std::span<const HeadlineGpu>
     }
   }
   StudySection section;
+  section.name = "memory";
   section.caption = "Cases that run on one of the GPUs and exceed the memory of another";
   section.columns = {{"runs on"}, {"peak GiB", Align::kRight}, {"out of memory on"}, {"case"}};
   for (const auto& [name, by_gpu] : cases) {

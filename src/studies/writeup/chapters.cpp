@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,50 +91,58 @@ constexpr const char* kWarmUps = "Warmup.warmup=0,1,2,5";
 constexpr const char* kWarmedSizes = "Warmup.size=small,medium";
 constexpr const char* kWarmedPasses = "Warmup.pass=forward,forward_backward";
 
-Chapter profile_chapter() {
-  return {.title = "Profile",
-          .studies = {part_of("profiler_overhead"),
-                      part_of("top_kernels", {kFloat32}),
-                      part_of("ranked_kernels", {kOneContext, kTwoSizes}),
-                      part_of("ranked_kernels", {kShortContext, kLarge, kFloat32}),
-                      part_of("products", {kOneContext, kTwoSizes}),
-                      part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
-                      part_of("kernel_classes", {kOneContext, kTwoSizes}),
-                      part_of("gemm_share"),
-                      part_of("class_changes", {kOneContext}),
-                      part_of("ranges", {kOneContext, kTwoSizes}),
-                      part_of("range_kernels", {kOneContext, kSmallest, kFloat32}),
-                      part_of("launches", {kOneContext}),
-                      part_of("launches", {kShortContext, kLarge, kFloat32}),
-                      part_of("gaps", {kOneContext, kSmallest}),
-                      part_of("gaps", {kShortContext, kLarge, kFloat32}),
-                      part_of("api_calls", {kOneContext, kTwoSizes}),
-                      part_of("api_calls", {kShortContext, kLarge, kFloat32}),
-                      part_of("timelines"),
-                      part_of("softmax_vs_matmul"),
-                      part_of("fusion", {kTwoSizes}),
-                      part_of("answers", {kOneContext, kFloat32})}};
+/// Returns the profile, the answers to the course first.
+std::vector<Chapter> profile_chapters() {
+  return {{.title = "Profile", .studies = {part_of("answers", {kOneContext, kFloat32}), part_of("profiler_overhead")}},
+          {.title = "Profile: kernels",
+           .studies = {part_of("top_kernels", {kFloat32}), part_of("ranked_kernels", {kOneContext, kTwoSizes}),
+                       part_of("ranked_kernels", {kShortContext, kLarge, kFloat32}),
+                       part_of("products", {kOneContext, kTwoSizes}),
+                       part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32})}},
+          {.title = "Profile: classes of kernels",
+           .studies = {part_of("kernel_classes", {kOneContext, kTwoSizes}), part_of("gemm_share"),
+                       part_of("class_changes", {kOneContext})}},
+          {.title = "Profile: ranges",
+           .studies = {part_of("ranges", {kOneContext, kTwoSizes}),
+                       part_of("range_kernels", {kOneContext, kSmallest, kFloat32}), part_of("timelines")}},
+          {.title = "Profile: launches and gaps",
+           .studies = {part_of("launches", {kOneContext}), part_of("launches", {kShortContext, kLarge, kFloat32}),
+                       part_of("gaps", {kOneContext, kSmallest}), part_of("gaps", {kShortContext, kLarge, kFloat32}),
+                       part_of("api_calls", {kOneContext, kTwoSizes}),
+                       part_of("api_calls", {kShortContext, kLarge, kFloat32})}},
+          {.title = "Profile: attention and fusion",
+           .studies = {part_of("softmax_vs_matmul"), part_of("fusion", {kTwoSizes})}}};
 }
+
+/// Returns the chapters with others in the place of `at`.
+std::vector<Chapter> inserted(std::vector<Chapter> chapters, std::size_t at, std::vector<Chapter> others) {
+  chapters.insert(chapters.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(others.begin()),
+                  std::make_move_iterator(others.end()));
+  return chapters;
+}
+
+constexpr std::size_t kProfileAt = 3;  // after the chapters of sizes, time and warm-up
 
 /// Returns the chapters of 2025: five sizes from small to 2.7B, 128 to 1,024 tokens.
 std::vector<Chapter> chapters_of_2025() {
-  return {{.title = "Model sizes", .studies = {part_of("sizes")}},
-          {.title = "Time and throughput of a step",
-           .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}),
-                       part_of("end_to_end", {kOneContext, kOneSize, "Model.precision=fp16"}),
-                       part_of("end_to_end", {kShortContext, "Model.size=small,medium,large",
-                                              "Model.pass=forward,forward_backward", "Model.precision=fp16"}),
-                       part_of("end_to_end", {"Model.ctx=64", kOneSize, kFloat32}), part_of("phases")}},
-          {.title = "Warm-up", .studies = {part_of("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
-          profile_chapter(),
-          {.title = "Mixed precision",
-           .studies = {part_of("accumulation", {"Accumulation.op=sum"}), part_of("autocast"),
-                       part_of("precision", {kTwoPrecisions})}},
-          {.title = "Memory",
-           .studies = {with_tables_only(part_of("memory", {kContexts})),
-                       with_row_tables_only(part_of("memory", {kOneContext, kOneSize}))}},
-          {.title = "Attention", .studies = {part_of("attention_grid", {kSeparate}), part_of("tf32", {kSeparate})}},
-          {.title = "Scaling", .studies = {part_of("scaling")}}};
+  std::vector<Chapter> chapters{
+      {.title = "Model sizes", .studies = {part_of("sizes")}},
+      {.title = "Time and throughput of a step",
+       .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}),
+                   part_of("end_to_end", {kOneContext, kOneSize, "Model.precision=fp16"}),
+                   part_of("end_to_end", {kShortContext, "Model.size=small,medium,large",
+                                          "Model.pass=forward,forward_backward", "Model.precision=fp16"}),
+                   part_of("end_to_end", {"Model.ctx=64", kOneSize, kFloat32}), part_of("phases")}},
+      {.title = "Warm-up", .studies = {part_of("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
+      {.title = "Mixed precision",
+       .studies = {part_of("accumulation", {"Accumulation.op=sum"}), part_of("autocast"),
+                   part_of("precision", {kTwoPrecisions})}},
+      {.title = "Memory",
+       .studies = {with_tables_only(part_of("memory", {kContexts})),
+                   with_row_tables_only(part_of("memory", {kOneContext, kOneSize}))}},
+      {.title = "Attention", .studies = {part_of("attention_grid", {kSeparate}), part_of("tf32", {kSeparate})}},
+      {.title = "Scaling", .studies = {part_of("scaling")}}};
+  return inserted(std::move(chapters), kProfileAt, profile_chapters());
 }
 
 constexpr const char* kLargeContexts = "Model.ctx=256,512,1024";
@@ -151,42 +161,50 @@ Study kept_of_2026(const char* name, std::initializer_list<const char*> kept) {
   return measured_by(kOf2026, restricted(find_study(name, "--tb_study"), axes_of(kept)));
 }
 
-Chapter profile_of_2026() {
-  return {.title = "Profile",
-          .studies = {
-              varied("profiler_overhead", {kLargeContexts, kTwoSizes}),
-              varied("top_kernels", {kLargeContexts, kTwoSizes, kFloat32}),
-              varied("ranked_kernels", {kOneContext, kTwoSizes}), varied("products", {kOneContext, kTwoSizes}),
-              varied("non_gemm", {kOneContext, kTwoSizes, kFloat32}),
-              varied("kernel_classes", {kOneContext, kTwoSizes}), varied("gemm_share", {kLargeContexts, kTwoSizes}),
-              varied("class_changes", {kOneContext, kTwoSizes}), varied("ranges", {kOneContext, kTwoSizes}),
-              varied("range_kernels", {kOneContext, kSmallest, kFloat32}), varied("launches", {kOneContext, kTwoSizes}),
-              varied("gaps", {kOneContext, kSmallest}), varied("api_calls", {kOneContext, kSmallest}),
-              varied("timelines", {}), varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}),
-              varied("fusion", {kTwoSizes}), varied("answers", {kOneContext, kFloat32, kTwoSizes})}};
+std::vector<Chapter> profile_of_2026() {
+  return {{.title = "Profile",
+           .studies = {varied("answers", {kOneContext, kFloat32, kTwoSizes}),
+                       varied("profiler_overhead", {kLargeContexts, kTwoSizes})}},
+          {.title = "Profile: kernels",
+           .studies = {varied("top_kernels", {kLargeContexts, kTwoSizes, kFloat32}),
+                       varied("ranked_kernels", {kOneContext, kTwoSizes}), varied("products", {kOneContext, kTwoSizes}),
+                       varied("non_gemm", {kOneContext, kTwoSizes, kFloat32})}},
+          {.title = "Profile: classes of kernels",
+           .studies = {varied("kernel_classes", {kOneContext, kTwoSizes}),
+                       varied("gemm_share", {kLargeContexts, kTwoSizes}),
+                       varied("class_changes", {kOneContext, kTwoSizes})}},
+          {.title = "Profile: ranges",
+           .studies = {varied("ranges", {kOneContext, kTwoSizes}),
+                       varied("range_kernels", {kOneContext, kSmallest, kFloat32}), varied("timelines", {})}},
+          {.title = "Profile: launches and gaps",
+           .studies = {varied("launches", {kOneContext, kTwoSizes}), varied("gaps", {kOneContext, kSmallest}),
+                       varied("api_calls", {kOneContext, kSmallest})}},
+          {.title = "Profile: attention and fusion",
+           .studies = {varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}), varied("fusion", {kTwoSizes})}}};
 }
 
 /// Returns the chapters of 2026, without checkpointing and sharding.
 std::vector<Chapter> chapters_of_2026() {
   constexpr const char* kWidths = "Attention.d_model=16,32,64,128";
   constexpr const char* kLengths = "Attention.seq_len=256,1024,4096,8192,16384";
-  return {{.title = "Model sizes", .studies = {of_all_sizes("sizes", {})}},
-          {.title = "Time and throughput of a step",
-           .studies = {of_all_sizes("end_to_end", {kContexts, kTwoPrecisions}), varied("phases", {kSizesOf2026})}},
-          {.title = "Warm-up", .studies = {varied("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
-          profile_of_2026(),
-          {.title = "Mixed precision",
-           .studies = {kept_of_2026("accumulation", {"Accumulation.op=sum"}), varied("autocast", {}),
-                       varied("precision", {kTwoPrecisions, kSizesOf2026})}},
-          {.title = "Memory",
-           .studies = {with_tables_only(varied(
-                           "memory", {"Model.size=2.7B", "Model.ctx=128,2048", "Model.pass=forward,train_step"})),
-                       with_row_tables_only(
-                           varied("memory", {"Model.size=2.7B", "Model.ctx=128", "Model.pass=forward,train_step"}))}},
-          {.title = "Attention",
-           .studies = {kept_of_2026("attention_grid", {kSeparate, kWidths, kLengths}),
-                       kept_of_2026("tf32", {kSeparate, kWidths, kLengths})}},
-          {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
+  std::vector<Chapter> chapters{
+      {.title = "Model sizes", .studies = {of_all_sizes("sizes", {})}},
+      {.title = "Time and throughput of a step",
+       .studies = {of_all_sizes("end_to_end", {kContexts, kTwoPrecisions}), varied("phases", {kSizesOf2026})}},
+      {.title = "Warm-up", .studies = {varied("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
+      {.title = "Mixed precision",
+       .studies = {kept_of_2026("accumulation", {"Accumulation.op=sum"}), varied("autocast", {}),
+                   varied("precision", {kTwoPrecisions, kSizesOf2026})}},
+      {.title = "Memory",
+       .studies = {with_tables_only(
+                       varied("memory", {"Model.size=2.7B", "Model.ctx=128,2048", "Model.pass=forward,train_step"})),
+                   with_row_tables_only(
+                       varied("memory", {"Model.size=2.7B", "Model.ctx=128", "Model.pass=forward,train_step"}))}},
+      {.title = "Attention",
+       .studies = {kept_of_2026("attention_grid", {kSeparate, kWidths, kLengths}),
+                   kept_of_2026("tf32", {kSeparate, kWidths, kLengths})}},
+      {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
+  return inserted(std::move(chapters), kProfileAt, profile_of_2026());
 }
 
 }  // namespace

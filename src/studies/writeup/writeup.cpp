@@ -11,8 +11,9 @@
 #include "studies/engine/study_shape.hpp"
 #include "studies/writeup/chapters.hpp"
 #include "studies/writeup/protocol.hpp"
+#include "studies/writeup/study_axes.hpp"
+#include "studies/writeup/study_names.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/conclusion.hpp"
 
@@ -40,35 +41,11 @@ std::vector<Chapter> chapters_of(const std::string& name, std::string_view names
   if (const BuiltInWriteup* const built_in = built_in_named(name)) return built_in->chapters();
   const auto study = std::ranges::find(all_studies(), name, &Study::name);
   if (study != all_studies().end()) return {{.title = study->title, .studies = {*study}}};
-  const Texts known = known_study_names();
   if (name.empty()) {
     throw UsageError{
         fmt::format("{}={}: a name is missing. Separate names by single commas, as in memory,flash.", flag, names)};
   }
-  throw UsageError{with_suggestion(fmt::format("{}={}: no such study", flag, name), name, known, "studies")};
-}
-
-bool has_axis(const Study& study, const AxisOverride& change) {
-  return std::ranges::any_of(study.grids, [&](const FamilyGrid& grid) {
-    return grid.family == change.family && std::ranges::find(grid.axes, change.axis.key, &Axis::key) != grid.axes.end();
-  });
-}
-
-/// Returns the axes that the study has.
-std::vector<AxisOverride> axes_of(const Study& study, const std::vector<AxisOverride>& axes) {
-  std::vector<AxisOverride> own;
-  std::ranges::copy_if(axes, std::back_inserter(own), [&](const AxisOverride& axis) { return has_axis(study, axis); });
-  return own;
-}
-
-/// @throws  UsageError  for an axis that none of the studies has
-void refuse_unknown_axes(const Writeup& writeup, const std::vector<AxisOverride>& axes) {
-  const auto studies = writeup.studies();
-  for (const AxisOverride& axis : axes) {
-    if (std::ranges::any_of(studies, [&](const Study& study) { return has_axis(study, axis); })) continue;
-    throw UsageError{fmt::format("--axis={}.{}: none of the studies of {} has this axis. Leave it out.", axis.family,
-                                 axis.axis.key, writeup.name)};
-  }
+  throw unknown_study(name, flag);
 }
 
 /// The cases of several studies, each once.
@@ -99,11 +76,25 @@ bool is_said(const StudyReport& report, const std::string& sentence) {
   });
 }
 
-/// Adds a study's tables and texts to the report.
-/// @param heading  title of the chapter that begins with the study; empty if none does
-/// @return         whether the study has a table
-bool append(StudyReport& report, StudyContents contents, const std::string& heading) {
-  if (contents.sections.empty()) return false;
+/// A chapter of the report to which studies are added.
+struct OpenChapter {
+  std::string heading;  // until the first table has it
+  Texts explained{};    // the marks whose meaning stands in the chapter
+};
+
+/// Returns the sentence with the meanings of the marks that the chapter does not have yet; empty if it has all.
+std::string marks_sentence(OpenChapter& chapter, const Texts& legend) {
+  Texts texts;
+  for (const std::string& meaning : legend) {
+    if (std::ranges::find(chapter.explained, meaning) == chapter.explained.end()) texts.push_back(meaning);
+  }
+  append_new(chapter.explained, texts);
+  return texts.empty() ? "" : "Marks: " + join(texts, " ");
+}
+
+/// Adds a study's tables and texts to the report. The meanings of its marks stand before its tables.
+void append(StudyReport& report, StudyContents contents, OpenChapter& chapter) {
+  if (contents.sections.empty()) return;
   const std::size_t earlier = report.commands.size();
   for (StudySection& section : contents.sections) {
     for (auto& row : section.rows) {
@@ -111,16 +102,17 @@ bool append(StudyReport& report, StudyContents contents, const std::string& head
     }
   }
   StudySection& first = contents.sections.front();
-  first.heading = heading;
+  first.heading = std::exchange(chapter.heading, "");
   for (Texts* texts : {&contents.answers, &contents.conclusions}) {
     std::erase_if(*texts, [&](const std::string& text) { return is_said(report, text); });
     append_new(first.sentences, std::move(*texts));
   }
+  if (std::string marks = marks_sentence(chapter, contents.legend); !marks.empty()) {
+    first.sentences.push_back(std::move(marks));
+  }
   std::ranges::move(contents.sections, std::back_inserter(report.sections));
   std::ranges::move(contents.commands, std::back_inserter(report.commands));
-  append_new(report.notes, std::move(contents.legend));
   append_new(report.notes, std::move(contents.trace_notes));
-  return true;
 }
 
 /// Empties the cells without a measurement. A note names their cases, and the only command measures all of them.
@@ -193,12 +185,14 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
   if (writeup.sums_up_missing) append_new(report.sources, protocol_lines(studies, results));
   Cases cases;
   for (const Chapter& chapter : writeup.chapters) {
-    std::string heading = chapter.title;
+    OpenChapter open{.heading = chapter.title};
     for (const Study& study : chapter.studies) {
       const StudyCells cells =
           study_cells(study, results, {.axes = axes_of(study, options.axes), .filter = options.filter});
       cases.add(cells);
-      if (append(report, contents_of(shaped(study, options), cells), heading)) heading.clear();
+      StudyContents contents = contents_of(shaped(study, options), cells);
+      if (writeup.sums_up_missing) std::erase_if(contents.sections, &StudySection::is_unmeasured);
+      append(report, std::move(contents), open);
     }
   }
   if (cases.all.empty()) throw no_case_matches(writeup.name, "--tb_study=" + writeup.name, options.filter);
@@ -206,7 +200,7 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
   if (writeup.sums_up_missing) {
     append_new(report.notes, not_shown());
     sum_up(report, missing_cells(cases.all, cases.missing).texts,
-           fmt::format("transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
+           fmt::format("./transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
                        results::quoted(file_to_resume(writeup.name, results))));
   }
   return report;

@@ -6,11 +6,13 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
 #include "command_line.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
 #include "tbench/results/output_lock.hpp"
 #include "tbench/results/write_error.hpp"
@@ -40,13 +42,24 @@ std::string remedy_for(const std::string& ending, const Output& output) {
   return fmt::format("for {} use {} > {}", name_of(ending), flag, output.path);
 }
 
+/// Returns the endings of known formats in words: `.html, .md or .csv`.
+std::string endings_text(const std::vector<std::string>& endings) {
+  std::vector<std::string> shown;
+  std::ranges::copy_if(endings, std::back_inserter(shown), [](const std::string& ending) {
+    return std::ranges::find(kFormats, ending, &Format::ending) != kFormats.end();
+  });
+  const std::string last = shown.back();
+  shown.pop_back();
+  return shown.empty() ? last : fmt::format("{} or {}", join(shown, ", "), last);
+}
+
 void check_ending(const Output& output) {
   const std::string ending = ending_of(output.path);
   const auto& endings = output.endings;
   if (ending.empty() || endings.empty() || std::ranges::find(endings, ending) != endings.end()) return;
   const std::string remedy = remedy_for(ending, output);
   throw UsageError{fmt::format("{} {}: writes {}; {}", output.flag, output.path, name_of(endings.front()),
-                               remedy.empty() ? "give a name that ends in " + endings.front() : remedy)};
+                               remedy.empty() ? "give a name that ends in " + endings_text(endings) : remedy)};
 }
 
 void check_inputs(const Output& output, std::span<const std::string> inputs) {
