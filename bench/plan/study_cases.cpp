@@ -42,7 +42,7 @@ studies::Study known_part(const studies::Study& whole, std::span<const FamilySpe
       joined, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
 }
 
-/// The name by which a run measures the study: a write-up's, or its own.
+/// Returns the value of --tb_study that measures the study: the name of its write-up, or else its own name.
 std::string source_of(const studies::Study& study) {
   return study.measured_by.empty() ? study.name : study.measured_by;
 }

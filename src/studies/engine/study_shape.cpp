@@ -73,7 +73,7 @@ std::string in_words(Texts names) {
 
 constexpr const char* kLongest = "ranked_kernels";  // the ranking of whole phases
 
-/// Returns the names of the studies with rankings, that of whole phases first.
+/// Returns the names of the studies with rankings. The study of whole phases comes first.
 Texts studies_with_rankings() {
   Texts names;
   for (const Study& study : all_studies()) {
