@@ -29,10 +29,11 @@ namespace tbench::html {
 ///             median), samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
 ///   trace_names  names of phases, classes of operations and ranges; traces refer to them by index
 ///   comparisons  one for each file after the first that has enough cases in common with it, as `tbench diff` makes
-///             it: file (index), and either refused (why the files cannot be compared) or summary, cross, differences, warnings, means
-///             (family, cases, ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict,
-///             base_ms, new_ms, ratio, interval (95 %, pair), within (whether the interval comes from inside one
-///             process per side), cycles and memory (ratios), p, finds (a fraction), n (pair of replicates), note
+///             it: file (index), and either refused (why the files cannot be compared) or summary, cross, differences,
+///             warnings, means (family, cases, ratio, cycles), only_in_base, only_in_new (names) and cases: family,
+///             values, verdict, base_ms, new_ms, ratio, interval (95 %, pair), within (whether the interval comes from
+///             inside one process per side), cycles and memory (ratios), p, finds (a fraction), n (pair of replicates),
+///             note
 /// Samples and phases have 5 significant digits. A page keeps about 150,000 samples at most: the same number for each
 /// case, evenly spaced in the order taken, but at least 9. A record's `n` is its number of samples before. The page
 /// holds `records` as columns: a list per key, with null where a record lacks the key.
