@@ -8,8 +8,8 @@
 
 #include "html/charts/charts.hpp"
 #include "html/charts/palette.hpp"
-#include "html/sections/timelines.hpp"
 #include "html/page.hpp"
+#include "html/sections/timelines.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::html {

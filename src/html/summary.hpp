@@ -26,9 +26,9 @@ struct SummaryPart {
   bool is_of_all{};
 };
 
-/// Returns the part about all files together if they are a collection: one is not comparable with the first, or at least
-/// three files are of several GPU models. It has the answers of studies::headline_report() if the files
-/// allow a headline, and the number of files that are not compared with the first. Otherwise returns nullopt.
+/// Returns the part about all files together if they are a collection: one is not comparable with the first, or at
+/// least three files are of several GPU models. It has the answers of studies::headline_report() if the files allow a
+/// headline, and the number of files that are not compared with the first. Otherwise returns nullopt.
 [[nodiscard]] std::optional<SummaryPart> collection_part(std::span<const results::NamedResults> results,
                                                          std::span<const FileComparison> comparisons);
 
