@@ -80,8 +80,8 @@ class Extended(unittest.TestCase):
                     "--benchmark_filter=impl:naive")
             page = output_of(TBENCH, "report", "--study=causal", "--csv", pathlib.Path(folder) / "out.json")
         head, row = page.splitlines()[:2]
-        self.assertTrue(head.startswith("impl,causal:0,causal:1,"), page)
-        self.assertRegex(row, r"^naive,[0-9.]+,[0-9.]+,[0-9.]+,")
+        self.assertTrue(head.startswith("table,batch,heads,d_model,seq_len,pass,precision,impl,causal:0,causal:1,"), page)
+        self.assertRegex(row, r"^causal,8,1,16,32,forward,bf16,naive,[0-9.]+,[0-9.]+,[0-9.]+,")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ TEST(MineStudy, ItsCommandsNameThePlugin) {
   results.file.environment.versions["plugin.unused"] = "unused.so sha256:0123456789abcdef";
   const auto commands = study_report(find_study("mine", "--study"), std::vector{results}, {}).commands;
   ASSERT_THAT(commands, Not(IsEmpty()));
-  EXPECT_THAT(commands, Each(StartsWith("transformer_bench --tb_study=mine --tb_plugin=attention.py:mine "
+  EXPECT_THAT(commands, Each(StartsWith("./transformer_bench --tb_study=mine --tb_plugin=attention.py:mine "
                                         "--tb_plugin='my lib.so' --benchmark_filter=")));
 }
 

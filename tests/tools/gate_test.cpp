@@ -117,7 +117,8 @@ TEST_F(TbenchGate, NightAfterNight) {
 
   const support::ChildResult dry = gate(files, {"--dry-run"});
   EXPECT_EQ(dry.exit_status, 0);
-  EXPECT_THAT(dry.out, HasSubstr("UNCONFIRMED  Model/size:2.7B"));
+  EXPECT_THAT(dry.out, HasSubstr("\nUNCONFIRMED  "));
+  EXPECT_THAT(dry.out, HasSubstr("\n  case: Model/size:2.7B"));
   EXPECT_THAT(dry.err, HasSubstr("dry run"));
 
   const support::ChildResult regressed = gate(files, confirming(slow));

@@ -126,7 +126,7 @@ TEST_F(Nightly, AWeekAndAHalf) {
       support::run_child({TBENCH_TOOL, "history", "--db", folder_.file("again.db"), "--import", dir_ + "/runs"});
   EXPECT_EQ(again.exit_status, 0);
   EXPECT_THAT(again.out, HasSubstr("12 runs added"));
-  EXPECT_THAT(again.err, HasSubstr("left out 12 .json files that hold no results, such as '"));
+  EXPECT_THAT(again.err, HasSubstr("left out 12 .json files that hold no results,\n  such as '"));
 }
 
 TEST_F(Nightly, WhatCannotBeDoneEndsWithTwo) {

@@ -252,10 +252,10 @@ TEST(TbenchReport, TheHeadlineComparesTheGpusOfCommittedResults) {
   const support::ChildResult result =
       tbench({"report", "--headline", h100, h200, "--price=H100=2", "--price=H200=2.60"});
   EXPECT_EQ(result.exit_status, 0) << result.err;
-  EXPECT_THAT(
-      result.out,
-      AllOf(StartsWith("H200 against H100 (5 sizes, geometric mean): "), HasSubstr("\n2.7B    H200  "),
-            HasSubstr("with H100 at 2.00 per hour, H200 breaks even at "), HasSubstr(" more on H200 than on H100.")));
+  EXPECT_THAT(result.out,
+              AllOf(StartsWith("H200 against H100 (5 sizes, geometric mean): "), HasSubstr("\n2.7B    H200  "),
+                    HasSubstr("with H100 at 2.00 per hour, H200\n  breaks even at "),
+                    HasSubstr(" more on H200 than on H100.")));
   expect_usage_error({"report", "--headline", h100, "--price=A100=2"}, HasSubstr("'A100' is no GPU of the files"));
   expect_usage_error({"report", h100, "--price=H100=2"}, HasSubstr("--price is for --headline"));
   expect_usage_error({"report", "--headline", h100, "--study=step"}, HasSubstr("--study and --headline exclude"));
@@ -336,9 +336,10 @@ TEST(TbenchStudy, PrintsATableInEveryFormat) {
     EXPECT_EQ(result.exit_status, 0) << result.err;
     return result.out;
   };
-  EXPECT_THAT(run({}), AllOf(StartsWith("scaling: "), HasSubstr("[1] transformer_bench --tb_study=scaling")));
+  EXPECT_THAT(run({}), AllOf(StartsWith("scaling: "), HasSubstr("[1] ./transformer_bench --tb_study=scaling")));
   EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
-  EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
+  EXPECT_THAT(run({"--csv"}),
+              StartsWith("table,size,batch,pass,precision,impl,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
   EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrrl}"), HasSubstr("forward\\_backward")));
   EXPECT_THAT(run({"--markdown"}), HasSubstr("LibTorch"));
   EXPECT_THAT(run({"--markdown", "--no-environment"}), Not(HasSubstr("LibTorch")));
@@ -360,12 +361,12 @@ TEST(TbenchStudy, KernelsComeFromTheTracesOfAFile) {
   const support::ChildResult traced = tbench({"report", "--study=top_kernels", "--axis=Model.impl=sdpa",
                                               "--filter=small/ctx:512/.*train_step.*bf16", kGolden, "--csv"});
   EXPECT_EQ(traced.exit_status, 0) << traced.err;
-  EXPECT_THAT(traced.out, HasSubstr("forward,gemm,85,12.30,100.0,144.7,3.333,100.0,200.0,gemm,"));
+  EXPECT_THAT(traced.out, HasSubstr("forward,gemm,85,12.30,100.0,144.7,3.333,100.0,200.0,gemm\n"));
   const support::ChildResult untraced =
       tbench({"report", "--study=top_kernels", "--filter=small/ctx:512/.*pass:forward/.*bf16", kGolden});
   EXPECT_EQ(untraced.exit_status, 0) << untraced.err;
   EXPECT_THAT(untraced.out, AllOf(HasSubstr("1 of 1 cases have a time and no trace: --tb_trace=on records one."),
-                                  HasSubstr("[1] transformer_bench --tb_study=top_kernels --tb_trace=on")));
+                                  HasSubstr("[1] ./transformer_bench --tb_study=top_kernels --tb_trace=on")));
 }
 
 TEST(TbenchStudy, WithoutAnyOfItsCasesWarns) {
@@ -391,7 +392,7 @@ TEST(TbenchStudy, WrongCommandLines) {
   expect_usage_error(with({"--csv", "--json"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--markdown", "-o", "x.html"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--pivot=heads"}), HasSubstr("no such parameter of the study"));
-  expect_usage_error(with({"--top=3"}), HasSubstr("no table is a ranking"));
+  expect_usage_error(with({"--top=3"}), HasSubstr("--top=3: scaling has no ranking"));
   expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
   expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
   expect_usage_error(with({"-o", kGolden}), HasSubstr("is one of the inputs"));

@@ -134,12 +134,9 @@ std::optional<std::string> DataParallelCase::unsupported_reason() const {
 }
 
 std::optional<std::string> DataParallelCase::strategy_unsupported_reason() const {
-  const ModelSize& size = config_.model.size;
-  if (!size.has_plain_layers() || size.vocab_size != kVocabSize) {
-    return fmt::format(
-        "DataParallel predicts steps of sizes with as many kv_heads as heads, head_dim d_model / "
-        "num_heads and a vocabulary of {} alone",
-        kVocabSize);
+  if (!config_.model.size.has_plain_layers()) {
+    return "DataParallel predicts steps of sizes with as many kv_heads as heads, head_dim d_model / num_heads, two "
+           "tables and no qk_norm";
   }
   const bool is_graph = config_.model.exec == Execution::kGraph;
   if (is_graph && config_.strategy == ParallelStrategy::kReducer) {

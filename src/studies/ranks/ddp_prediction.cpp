@@ -146,7 +146,7 @@ std::vector<GradientTensor> gradient_order(const ModelSize& size, std::int64_t c
                                         AttentionPass::kBackward)
                              .flop;
   BackwardPass pass{batch * context};
-  pass.matrix(kVocabSize * size.d_model);
+  pass.matrix(size.vocab_size * size.d_model);
   pass.without_flop(size.d_model);
   for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
     pass.matrix(size.d_model * size.d_ff);
@@ -157,7 +157,7 @@ std::vector<GradientTensor> gradient_order(const ModelSize& size, std::int64_t c
     pass.matrices(3, size.d_model * size.d_model, layout.joined_qkv);
     pass.without_flop(size.d_model);
   }
-  pass.without_flop(kVocabSize * size.d_model);
+  pass.without_flop(size.vocab_size * size.d_model);
   return std::move(pass).tensors();
 }
 

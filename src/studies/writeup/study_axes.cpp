@@ -33,20 +33,20 @@ Texts known_axes(const Writeup& writeup) {
   return known;
 }
 
-/// Returns `Family.key=values` for `key=values` or `key:values`, or nullopt if no study has such a key.
+/// Returns `Family.key=values` for `key=values` or `key:values`, or nullopt if no study has such a key. A key by its
+/// own name goes before another name of one.
 std::optional<std::string> with_family(const Writeup& writeup, std::string_view text) {
   const std::size_t end = text.find_first_of("=:");
   if (end == std::string_view::npos || end + 1 == text.size()) return std::nullopt;
-  for (const Study& study : writeup.studies()) {
-    for (const FamilyGrid& grid : study.grids) {
-      Texts keys;
-      for (const Axis& axis : grid.axes) keys.push_back(axis.key);
-      if (const auto key = recognise_value(text.substr(0, end), keys)) {
-        return fmt::format("{}.{}={}", grid.family, *key, text.substr(end + 1));
-      }
-    }
-  }
-  return std::nullopt;
+  const std::string_view name = text.substr(0, end);
+  const Texts known = known_axes(writeup);
+  Texts keys;
+  for (const std::string& axis : known) keys.push_back(axis.substr(axis.find('.') + 1));
+  const auto exact = std::ranges::find(keys, name);
+  const auto key = exact == keys.end() ? recognise_value(name, keys) : std::optional{*exact};
+  if (!key) return std::nullopt;
+  const auto at = std::ranges::find(keys, *key) - keys.begin();
+  return fmt::format("{}={}", known[static_cast<std::size_t>(at)], text.substr(end + 1));
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ std::vector<Situation> of_tables() {
        "study",
        "INCOMPLETE",
        {"cells are not measured"},
-       "transformer_bench --tb_study=scaling --tb_axis=Model.impl=sdpa "
+       "./transformer_bench --tb_study=scaling --tb_axis=Model.impl=sdpa "
        "--benchmark_filter='/size:small/ctx:512/.*/pass:(forward_backward|train_step)/precision:bf16/' "
        "--benchmark_out=scaling_1.json"},
       {"Ratios",
