@@ -123,8 +123,9 @@ TEST_F(TbenchGate, NightAfterNight) {
 
   const support::ChildResult regressed = gate(files, confirming(slow));
   EXPECT_EQ(regressed.exit_status, 1) << regressed.err;
-  EXPECT_THAT(regressed.out, AllOf(HasSubstr("REGRESSED  Model/size:2.7B"), HasSubstr("2026-01-11 (night9)"),
-                                   HasSubstr("\nFAILED: 1 REGRESSED, 7 SAME. Not kept.\n")));
+  EXPECT_THAT(regressed.out,
+              AllOf(HasSubstr("\nREGRESSED "), HasSubstr("\n  case: Model/size:2.7B"), HasSubstr("2026-01-11 (night9)"),
+                    HasSubstr("\nFAILED: 1 REGRESSED, 7 SAME. Not kept.\n")));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_.file("confirm")}, {}), 24);
   const auto confirmed = [&](const std::string& file) {
     return results::Json::parse(results::read_whole_file(folder_.file("confirm/" + file)));
@@ -147,13 +148,13 @@ TEST_F(TbenchGate, NightAfterNight) {
   const support::ChildResult next = gate(measure(10, slow), confirming(slow));
   EXPECT_EQ(next.exit_status, 1);
   EXPECT_THAT(next.out, AllOf(HasSubstr("2026-01-11 (night9)"),
-                              HasSubstr("good on 2026-01-10 (night8), bad from 2026-01-11 (night9)")));
+                              HasSubstr("good on 2026-01-10\n    (night8), bad from 2026-01-11 (night9)")));
 
   const support::ChildResult accepted = gate(measure(11, slow), {"--accept", "2\\.7B"});
   EXPECT_EQ(accepted.exit_status, 0);
   EXPECT_EQ(gate(measure(12, slow)).exit_status, 0);
   EXPECT_EQ(gate(measure(13, slow)).exit_status, 0);
-  EXPECT_THAT(gate(measure(14)).out, HasSubstr("IMPROVED  Model/size:2.7B"));
+  EXPECT_THAT(gate(measure(14)).out, AllOf(HasSubstr("\nIMPROVED "), HasSubstr("\n  case: Model/size:2.7B")));
 }
 
 TEST_F(TbenchGate, ASpikeIsRetried) {

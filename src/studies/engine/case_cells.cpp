@@ -110,7 +110,6 @@ StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_f
   if (text.empty() && failed == 0) return {};  // marks need a text or a number of failures
   const std::string marks = render::marks_of(found);
   const bool other = std::ranges::any_of(found, [&](const Record* r) { return !keeps_protocol(*r); });
-  use(marks);
   marks_.other_protocol = marks_.other_protocol || other;
   if (failed > 0) text += fmt::format(" ({} of {} failed)", failed, found.size());
   return {.text = text, .value = number, .marks = marks + (other ? "+" : "")};

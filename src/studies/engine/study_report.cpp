@@ -28,12 +28,25 @@ std::string protocol_of(const StudyProtocol& protocol) {
   return join(parts, ", ");
 }
 
-Texts notes_of(const Study& study, const Marks& marks) {
+/// Returns the marks in the columns of marks.
+std::string shown_marks(const std::vector<StudySection>& sections) {
+  std::string marks;
+  for (const StudySection& section : sections) {
+    if (section.columns.back().header != render::kMarksHeader) continue;
+    for (const auto& row : section.rows) {
+      for (const StudyCell& cell : row) marks += cell.marks;
+    }
+  }
+  return marks;
+}
+
+/// @param shown  as shown_marks()
+Texts notes_of(const Study& study, const Marks& marks, const std::string& shown) {
   Texts notes;
   if (marks.max_records > 1) {
     notes.push_back(fmt::format("Several measurements of a case: their median (at most {}).", marks.max_records));
   }
-  for (const std::string& meaning : render::legend_of(marks.of_times)) notes.push_back(meaning + ".");
+  for (const std::string& meaning : render::legend_of(shown)) notes.push_back(meaning + ".");
   if (marks.other_protocol) {
     notes.push_back(fmt::format("+ not the study's protocol of {}.", protocol_of(study.protocol)));
   }
@@ -83,7 +96,7 @@ StudyContents contents_of(const Study& study, const StudyCells& cells) {
   if (study.figures && !contents.sections.empty()) {
     contents.sections.back().figures = study.figures(own.measurements());
   }
-  contents.legend = notes_of(study, own.marks());
+  contents.legend = notes_of(study, own.marks(), shown_marks(contents.sections));
   if (study.answer) contents.answers = study.answer(own.measurements());
   if (study.conclude) contents.conclusions = study.conclude(own.measurements());
   if (study.protocol.needs_trace) contents.trace_notes = trace_notes(cells);

@@ -217,7 +217,6 @@ void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const
     for (const StudyColumn& column : table_.columns) {
       if (!has(pivot_.columns[i], column)) continue;
       cells.push_back(of_base != nullptr && own != nullptr ? speed_up(*of_base, *own, column) : StudyCell{});
-      cells_.use(cells.back().marks);
     }
   }
 }

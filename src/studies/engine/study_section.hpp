@@ -15,9 +15,8 @@
 
 namespace tbench::studies {
 
-/// The marks that the tables use.
+/// Facts about the cells of the tables that need a note.
 struct Marks {
-  std::string of_times;   // as render::marks_of
   bool other_protocol{};  // +
   std::size_t max_records{};
 };
@@ -52,8 +51,6 @@ class CaseCells {
   [[nodiscard]] bool share_gpus(const CaseId& one, const CaseId& other) const;
   /// Returns Work::optimizer, or an empty text if there is none or the records do not name it.
   [[nodiscard]] std::string optimizer(const CaseId& id) const;
-  /// Records that a table uses these marks.
-  void use(const std::string& marks) { marks_.of_times += marks; }
   /// Returns the study's measurements, which are valid as long as this object.
   [[nodiscard]] const StudyMeasurements& measurements() const { return measurements_; }
   /// Records the number of records in a cell, for the note on medians.

@@ -37,15 +37,18 @@ std::string plain(std::string_view name) {
 
 /// Returns the names of a chapter's studies, each once: as many as fit after a message of `used` columns, then `...`.
 std::string studies_of(const Chapter& chapter, std::size_t used) {
-  constexpr std::size_t kMostColumns = 82;  // of 100, without the program's name, a name and `...`
+  constexpr std::size_t kMostColumns = 100 - 8 - 1;  // without the name of `tbench` and the closing bracket
+  constexpr std::string_view kMore = ", ...";
   std::vector<std::string> names;
   for (const Study& study : chapter.studies) {
     if (std::ranges::find(names, study.name) == names.end()) names.push_back(study.name);
   }
   std::string text;
   for (const std::string& name : names) {
-    if (!text.empty() && used + text.size() + name.size() > kMostColumns) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + name;
+    const std::string longer = text + (text.empty() ? "" : ", ") + name;
+    const std::size_t more = &name == &names.back() ? 0 : kMore.size();
+    if (!text.empty() && used + longer.size() + more > kMostColumns) return text + std::string{kMore};
+    text = longer;
   }
   return text;
 }
