@@ -95,11 +95,12 @@ class Exports {
   }
 
   /// Returns the number of exports at a time: half as many as there are cores.
-  [[nodiscard]] std::size_t at_a_time() const {
-    return std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency() / 2), missing_.size());
-  }
+  [[nodiscard]] std::size_t at_a_time() const { return std::min(processes(), missing_.size()); }
 
  private:
+  /// Returns the number of processes of all exports together.
+  static std::size_t processes() { return std::max(1U, std::thread::hardware_concurrency() / 2); }
+
   struct Running {
     const Export* planned;
     std::unique_ptr<ExportProcess> process;
@@ -107,8 +108,7 @@ class Exports {
 
   /// Starts an export. If there are fewer exports than processes, each has several.
   void begin(const Export& planned) {
-    const std::size_t processes = std::max(1U, std::thread::hardware_concurrency() / 2);
-    const std::size_t jobs = std::clamp<std::size_t>(processes / missing_.size(), 1, kMaxJobs);
+    const std::size_t jobs = std::clamp<std::size_t>(processes() / missing_.size(), 1, kMaxJobs);
     std::vector<std::string> command = planned.command;
     command.insert(command.end(), {"--jobs", std::to_string(jobs)});
     running_.push_back({&planned, std::make_unique<ExportProcess>(std::move(command), planned.path)});

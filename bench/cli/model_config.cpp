@@ -53,12 +53,13 @@ class Config {
 
   /// Returns a number of the file or of its `rope_parameters`, or `absent`.
   [[nodiscard]] double number(const char* key, double absent) const {
-    for (const nlohmann::json& object : {json_, json_.value("rope_parameters", nlohmann::json::object())}) {
-      if (!object.is_object() || !object.contains(key)) continue;
-      if (!object[key].is_number()) throw wrong(fmt::format("{} is {}, not a number", key, object[key].dump()));
-      return object[key].get<double>();
-    }
-    return absent;
+    const auto rope = json_.find("rope_parameters");
+    const bool is_in_rope = !json_.contains(key) && rope != json_.end() && rope->is_object();
+    const nlohmann::json& object = is_in_rope ? *rope : json_;
+    const auto found = object.find(key);
+    if (found == object.end()) return absent;
+    if (!found->is_number()) throw wrong(fmt::format("{} is {}, not a number", key, found->dump()));
+    return found->get<double>();
   }
 
   [[nodiscard]] std::string model_type() const { return json_.value("model_type", std::string{}); }

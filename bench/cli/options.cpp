@@ -91,8 +91,8 @@ void declare_selection(CLI::App& app, Options& options) {
   group.each(
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
       "NAME:d_model,d_ff,num_layers,num_heads and, each after a comma, any of kv_heads=N, head_dim=N, vocab=N, "
-      "theta=X, "
-      "tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a model size (repeatable)");
+      "theta=X, tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a model size "
+      "(repeatable)");
   app.add_option_function<std::string>(
          "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "

@@ -208,7 +208,8 @@ TEST(Writeup, NamesTheChapterOfAnUnknownStudy) {
   };
   EXPECT_EQ(error_of("attention"),
             "--study=attention: a chapter of writeup, not a study (studies: attention_grid, tf32)");
-  EXPECT_EQ(error_of("Profile"), "--study=Profile: a chapter of writeup, not a study (studies: answers, profiler_overhead)");
+  EXPECT_EQ(error_of("Profile"),
+            "--study=Profile: a chapter of writeup, not a study (studies: answers, profiler_overhead)");
   EXPECT_EQ(error_of("optimizer"), "--study=optimizer: no such study; did you mean 'phases'?");
   EXPECT_EQ(error_of("warm-up"), "--study=warm-up: no such study; did you mean 'warmup'?");
 }

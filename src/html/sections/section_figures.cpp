@@ -15,7 +15,6 @@
 #include "html/charts/palette.hpp"
 #include "html/sections/timelines.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -30,11 +29,6 @@ struct Column {
   std::size_t index{};
   StudyKeys keys;
 };
-
-/// Returns whether the texts of a column distinguish or describe its rows. Marks do neither.
-bool is_key(const render::Column& column) {
-  return column.align == render::Align::kLeft && column.header != render::kMarksHeader;
-}
 
 bool has_bar(const StudyCell& cell) { return cell.value && *cell.value > 0; }
 

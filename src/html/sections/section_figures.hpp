@@ -65,6 +65,9 @@ inline constexpr std::array<std::string_view, 3> kColouredKeys{"impl", "op", "st
 
 using StudyKeys = std::vector<std::pair<std::string, std::string>>;  // keys and their values
 
+/// Returns whether the texts of a column distinguish or describe its rows. Marks do neither.
+[[nodiscard]] bool is_key(const render::Column& column);
+
 /// The header of a column of numbers: `ctx:512 impl:flash forward ms` has the keys `ctx` and `impl`, and the quantity
 /// `forward ms`.
 struct StudyQuantity {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "tbench/core/text.hpp"
+#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -16,6 +17,10 @@ constexpr std::array<std::string_view, 8> kDerived{"speed-up", "change %", "chan
                                                    "r²",       "largest",  "first OOM", "std"};
 
 }  // namespace
+
+bool is_key(const render::Column& column) {
+  return column.align == render::Align::kLeft && column.header != render::kMarksHeader;
+}
 
 StudyQuantity quantity_of(const std::string& header) {
   StudyQuantity quantity;

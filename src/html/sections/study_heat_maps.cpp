@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +10,7 @@
 #include <vector>
 
 #include "html/sections/section_figures.hpp"
-#include "tbench/render/summary.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::html {
 namespace {
@@ -50,10 +48,6 @@ const Ratio* ratio_of(const std::string& quantity) {
   const auto found =
       std::ranges::find_if(kRatios, [&](const Ratio& ratio) { return after_space.ends_with(ratio.ending); });
   return found == kRatios.end() ? nullptr : &*found;
-}
-
-bool is_key(const render::Column& column) {
-  return column.align == render::Align::kLeft && column.header != render::kMarksHeader;
 }
 
 /// Returns the index of the first of the keys that is a column of the rows' keys, or nullopt.
@@ -119,9 +113,9 @@ std::vector<HeatMap> maps_of(const StudySection& section, std::size_t index, con
     const std::string name = map_name(section, row, axes);
     const std::size_t at = place_in(names, name);
     if (at == maps.size()) {
-      const std::string keys = joined(quantity.keys);
-      maps.push_back({.title = fmt::format("{}{}{}{}{}", name, name.empty() ? "" : " ", keys, keys.empty() ? "" : " ",
-                                           quantity.name),
+      Texts title{name, joined(quantity.keys), quantity.name};
+      std::erase(title, "");
+      maps.push_back({.title = join(title, " "),
                       .x = section.columns[axes.column].header,
                       .y = section.columns[axes.row].header,
                       .columns = {},

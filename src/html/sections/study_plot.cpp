@@ -16,7 +16,6 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
-#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -64,8 +63,7 @@ std::vector<Value> values_of(const studies::StudySection& section) {
     StudyKeys keys;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const render::Column& column = section.columns[i];
-      if (column.header == render::kMarksHeader) continue;
-      if (column.align == render::Align::kLeft) {
+      if (is_key(column)) {
         keys.emplace_back(column.header, row[i].text);
       } else if (row[i].value && *row[i].value > 0) {
         StudyQuantity quantity = quantity_of(column.header);

@@ -236,10 +236,9 @@ std::string latex_page(const StudyReport& report) {
   }
   for (const std::string& note : report.notes) page += fmt::format("\n{}\n", render::escape_latex(note));
   if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
-  const bool has_marks = has_footnotes(report);
-  for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    const std::string mark = has_marks ? render::footnote_mark(i + 1) + " " : "";
-    page += fmt::format("\n{}\\texttt{{{}}}\n", mark, render::escape_latex(report.commands[i]));
+  const Texts marks = command_marks(report, "", " ");
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    page += fmt::format("\n{}\\texttt{{{}}}\n", marks[i], render::escape_latex(report.commands[i]));
   }
   return page;
 }
