@@ -113,7 +113,9 @@ RunPlan make_run_plan(const PlanInput& input) {
   const RunPlan left = without(ordered(input.cases, input.processes, input.order_seed), input.finished);
   auto [plan, names] = with_ceilings_first(left, input.needed_ceilings);
   names.insert(input.own_cases.begin(), input.own_cases.end());
-  plan = without(only(std::move(plan), names), input.finished);
+  std::set<CaseRun> done = input.finished;
+  for (const CaseRun& ceiling : input.foreign_ceilings) done.erase(ceiling);
+  plan = without(only(std::move(plan), names), done);
   if (input.isolates_plugins) plan = plugins_last(std::move(plan));
   return with_new_processes(std::move(plan), input);
 }
@@ -126,6 +128,13 @@ std::set<CaseRun> finished_runs(std::span<const Record> records, std::int64_t pr
   std::set<CaseRun> runs;
   for (const Record& record : records) runs.emplace(record.id.name(), process_of(record, processes));
   return runs;
+}
+
+std::set<CaseRun> foreign_ceilings(std::span<const Record> records, std::int64_t processes, std::int64_t machine) {
+  std::vector<Record> foreign;
+  std::ranges::copy_if(records, std::back_inserter(foreign),
+                       [&](const Record& record) { return is_ceiling(record.id) && record.machine != machine; });
+  return finished_runs(foreign, processes);
 }
 
 }  // namespace tbench::bench

@@ -35,7 +35,8 @@ struct PlanInput {
   std::int64_t processes{1};          // above 0
   std::uint64_t order_seed{1};        // seed of the orders in several processes; gives the same orders on every machine
   std::set<CaseRun> finished{};       // runs that earlier records hold
-  NeededCeilings needed_ceilings{};   // empty if no case needs a ceiling
+  std::set<CaseRun> foreign_ceilings{};  // those of `finished` that other machines measured, and this one must repeat
+  NeededCeilings needed_ceilings{};      // empty if no case needs a ceiling
   std::set<std::string> families_needing_new_process{};
   /// Gives each CUDA graph its own process. A graph takes the same time wherever it is the first of its process, but up
   /// to 4 % more, 0.3 us per kernel, from the second, third or fourth graph of a process on: measured on four H100s and
@@ -58,5 +59,10 @@ struct PlanInput {
 
 /// Returns the runs that the records hold.
 [[nodiscard]] std::set<CaseRun> finished_runs(std::span<const Record> records, std::int64_t processes);
+
+/// Returns the runs of ceilings that the records hold, measured by a machine other than `machine`
+/// (Record::machine). The remaining cases need the ceilings of their own machine.
+[[nodiscard]] std::set<CaseRun> foreign_ceilings(std::span<const Record> records, std::int64_t processes,
+                                                 std::int64_t machine);
 
 }  // namespace tbench::bench

@@ -34,10 +34,9 @@ class RunReporter final : public benchmark::BenchmarkReporter {
  public:
   /// Reports the finished cases to the console and to the results file.
   /// @param console  null: no console output (--benchmark_format=json)
-  /// @param writer   null: no results file
   RunReporter(FinishedRecords& finished, RunProgress& progress, render::ConsoleTable* console,
-              results::ResultWriter* writer)
-      : finished_{finished}, progress_{progress}, console_{console}, writer_{writer} {}
+              const RecordOutput& output)
+      : finished_{finished}, progress_{progress}, console_{console}, output_{output} {}
 
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override;
@@ -49,7 +48,7 @@ class RunReporter final : public benchmark::BenchmarkReporter {
   FinishedRecords& finished_;
   RunProgress& progress_;
   render::ConsoleTable* console_;
-  results::ResultWriter* writer_;
+  RecordOutput output_;
   std::vector<Record> records_;
 };
 
@@ -59,7 +58,8 @@ void RunReporter::ReportRuns(const std::vector<Run>& runs) {
     if (found == finished_.end()) continue;  // the case was interrupted
     for (Record& record : found->second) {
       // Write to disk before printing, so that no result that the user has seen is lost.
-      if (writer_ != nullptr) writer_->add(record);
+      record.machine = output_.machine;
+      if (output_.writer != nullptr) output_.writer->add(record);
       progress_.clear();
       if (console_ != nullptr) console_->row(record);
       records_.push_back(std::move(record));
@@ -182,7 +182,7 @@ render::ConsoleTable make_console(const RunPlan& plan, const Options& options) {
 }  // namespace
 
 std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
-                              const Options& options, results::ResultWriter* writer, const RunTime& time) {
+                              const Options& options, const RecordOutput& output, const RunTime& time) {
   std::optional<ExpectedTimes> times;
   if (time.durations != nullptr) times.emplace(plan, time.durations->table);
   ExpectedTimes* const known_times = times ? &*times : nullptr;
@@ -190,7 +190,7 @@ std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredC
   TimeLimit limit{options.stop_after, known_times, time.program_began};
   render::ConsoleTable console = make_console(plan, options);
   FinishedRecords finished;
-  RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
+  RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, output};
   std::optional<std::int64_t> replicate;
   const Run run{
       .runner = runner,
@@ -203,7 +203,7 @@ std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredC
   register_cases(plan, run, finished);
   if (!plan.empty()) run_registered(reporter);
   progress.clear();
-  if (writer != nullptr) {
+  if (results::ResultWriter* const writer = output.writer) {
     if (stop_signalled()) writer->set_interrupted();
     writer->set_other_processes_at_end(runner.end_and_count_other_processes());
     writer->finish();
@@ -211,8 +211,8 @@ std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredC
   if (!options.json_on_stdout) {
     const std::optional<std::string> path = options.out.empty() ? std::nullopt : std::optional{options.out};
     console.summary(progress.elapsed(), path);
-    const render::RunOutput output{.path = options.out, .study = options.study, .has_page = !options.page.empty()};
-    for (const std::string& line : render::findings_of(reporter.records(), output)) fmt::print("{}\n", line);
+    const render::RunOutput named{.path = options.out, .study = options.study, .has_page = !options.page.empty()};
+    for (const std::string& line : render::findings_of(reporter.records(), named)) fmt::print("{}\n", line);
     if (stop_signalled()) fmt::print("interrupted\n");
   }
   if (limit.stopped_at()) tell_stop(options, plan.size() - *limit.stopped_at(), plan.size(), time.command);

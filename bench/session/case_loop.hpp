@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,17 @@ struct RunTime {
   std::vector<std::string> command;  // program and arguments, for the hint on how to resume
 };
 
+/// The file that takes the records of a run, and the name of the machine in it.
+struct RecordOutput {
+  results::ResultWriter* writer{};  // null: no results file
+  std::int64_t machine{};           // this machine's place among the machines of the file
+};
+
 /// Runs the planned cases and prints each as it finishes. If --tb_stop_after leaves no time for the next case, requests
 /// a stop and prints how many cases are left.
 /// @param ceilings  null: records are not compared with ceilings
-/// @param writer    null: no results file
 /// @return          records of the cases
 [[nodiscard]] std::vector<Record> run_cases(const RunPlan& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
-                                            const Options& options, results::ResultWriter* writer, const RunTime& time);
+                                            const Options& options, const RecordOutput& output, const RunTime& time);
 
 }  // namespace tbench::bench

@@ -105,7 +105,7 @@ Request resolve(const std::vector<Family>& families, const Options& options, Cal
   return request;
 }
 
-PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished) {
+PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished, std::int64_t machine) {
   const Options& options = request.options;
   const bool may_start_processes = options.isolation != Isolation::kNone;
   PlanInput input{.cases = request.selection.cases,
@@ -113,6 +113,7 @@ PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record
                   .processes = options.processes,
                   .order_seed = options.order_seed.value_or(options.seed),
                   .finished = finished_runs(finished, options.processes),
+                  .foreign_ceilings = foreign_ceilings(finished, options.processes, machine),
                   .needed_ceilings = {},
                   .families_needing_new_process = request.families_needing_new_process,
                   .isolates_graphs = on_gpu && may_start_processes,

@@ -60,7 +60,9 @@ struct Request {
 /// Returns the input of make_run_plan().
 /// @param on_gpu    whether the cases run on a GPU
 /// @param finished  records of an earlier run
-[[nodiscard]] PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished);
+/// @param machine   this machine's place among those that measured `finished`
+[[nodiscard]] PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished,
+                                   std::int64_t machine = 0);
 
 /// Prints only the names of the cases on stdout, for use in pipes, and their total duration on stderr.
 void list_cases(const Request& request);

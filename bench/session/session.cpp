@@ -32,6 +32,7 @@ struct Session {
   std::optional<Output> output;  // absent if no results file is written, or if another rank writes it
   std::unique_ptr<CaseRunner> runner;
   results::ResultFile file{};  // includes the records of an earlier run
+  std::int64_t machine{};      // this machine's place among those of the file
   MeasuredCeilings ceilings;
 
   [[nodiscard]] bool on_gpu() const { return file.environment.gpu.has_value(); }
@@ -56,9 +57,30 @@ std::unique_ptr<CaseRunner> make_runner(const Request& request) {
   return make_supervised_runner(chosen, std::move(arguments));
 }
 
+/// Adds this machine to the machines of the earlier run, and says so if it is another one.
+/// @param path         the results file
+/// @param environment  environment of this run; gets the machines of the file
+/// @return             this machine's place among the machines of the file
+std::int64_t join_machines(const std::string& path, const Environment& earlier, Environment& environment) {
+  Environment all = earlier;
+  const std::int64_t machine = add_machines(all, environment).front();
+  environment.machines = std::move(all.machines);
+  if (all.gpu) environment.gpu->uuid = all.gpu->uuid;
+  if (environment.machines.size() > 1) {
+    fmt::print(
+        stderr,
+        "transformer_bench: --tb_resume: '{}' now has cases of {} machines. Each case names its own, and has the "
+        "ceilings of its own\n",
+        path, environment.machines.size());
+  }
+  return machine;
+}
+
 /// Returns the results file before this run's cases: its header and the records of an earlier run.
-/// @throws  UsageError  if the earlier run must not be resumed
-results::ResultFile open_file(const Request& request, const Environment& environment, std::optional<Output>& output) {
+/// @param machine  set to this machine's place among the machines of the file
+/// @throws         UsageError  if the earlier run must not be resumed
+results::ResultFile open_file(const Request& request, const Environment& environment, std::optional<Output>& output,
+                              std::int64_t& machine) {
   const Options& options = request.options;
   const std::set<Regime> regimes = regimes_of(specs_of(request.families), request.selection.cases);
   results::ResultFile file{
@@ -71,6 +93,7 @@ results::ResultFile open_file(const Request& request, const Environment& environ
   if (output && output->earlier) {
     results::check_resumable(options.out, *output->earlier, file.environment);
     check_same_options(options.out, *output->earlier, file.options);
+    machine = join_machines(options.out, output->earlier->environment, file.environment);
     file.records = std::move(output->earlier->records);
   }
   return file;
@@ -100,8 +123,9 @@ std::optional<Session> open_session(const Request& request) {
                   .runner = std::move(runner),
                   .ceilings = MeasuredCeilings{request.families}};
   if (!request.is_coordinator()) return session;
-  session.file = open_file(request, session.runner->environment(), session.output);
+  session.file = open_file(request, session.runner->environment(), session.output, session.machine);
   for (const Record& record : session.file.records) {
+    if (record.machine != session.machine) continue;
     session.ceilings.learn(record, process_of(record, request.options.processes));
   }
   return session;
@@ -143,8 +167,8 @@ std::vector<Record> run_planned_cases(const RunPlan& plan, Session& session) {
   // reach.
   const bool compares =
       request.selection.suite != Suite::kSmoke || !options.plugins.empty() || request.runs_ceilings(session.on_gpu());
-  return run_cases(plan, *session.runner, compares ? &session.ceilings : nullptr, options, writer ? &*writer : nullptr,
-                   time);
+  return run_cases(plan, *session.runner, compares ? &session.ceilings : nullptr, options,
+                   {.writer = writer ? &*writer : nullptr, .machine = session.machine}, time);
 }
 
 /// Prints how many records lack a requested part, and the reason of the first: its label `none: WHY`.
@@ -172,7 +196,7 @@ int finish(Session& session, const std::vector<Record>& records) {
   warn_of_missing(records, "trace", "--tb_trace", "have their times alone");
   warn_of_missing(records, "profile", "--tb_profile", "have no files");
   results::ResultFile& file = session.file;
-  file.records.insert(file.records.end(), records.begin(), records.end());
+  for (const Record& record : records) results::merge(file.records, record);
   file.interrupted = stop_signalled();
   file.other_processes_at_end = session.runner->end_and_count_other_processes();
   if (file.other_processes_at_end.value_or(0) > 0) {
@@ -201,7 +225,7 @@ int run_session(const std::vector<Family>& families, const Options& options, Cal
   std::optional<Session> session = open_session(request);
   if (!session) return kExitInterrupted;
   if (!request.is_coordinator()) return serve_as_rank(*session->runner, *ranks, stop_signalled);
-  const RunPlan plan = make_run_plan(plan_input(request, session->on_gpu(), session->file.records));
+  const RunPlan plan = make_run_plan(plan_input(request, session->on_gpu(), session->file.records, session->machine));
   session->file.plan = planned_names(session->file.records, plan);
   announce(request, session->file.environment, plan);
   return finish(*session, run_planned_cases(plan, *session));

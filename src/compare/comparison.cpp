@@ -163,6 +163,12 @@ SideFacts facts(const ComparisonSide& side) {
   return facts;
 }
 
+/// Returns whether a file of the side has cases of several machines: its case may come from another one than the same
+/// case of the other side.
+bool mixes_machines(const ComparisonSide& side) {
+  return std::ranges::any_of(side.environments, [](const Environment& e) { return e.machines.size() > 1; });
+}
+
 /// Returns whether the sides are processes on one GPU or two GPUs of one model, or nullopt without GPUs. If a side does
 /// not name its UUIDs, they are taken for the same GPU.
 std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& next) {
@@ -173,7 +179,8 @@ std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& 
   const Texts in_base = gpu_uuids(base);
   const Texts in_next = gpu_uuids(next);
   const bool is_known = !in_base.empty() && !in_next.empty();
-  return is_known && in_base != in_next ? Apart::kMachines : Apart::kProcesses;
+  return mixes_machines(base) || mixes_machines(next) || (is_known && in_base != in_next) ? Apart::kMachines
+                                                                                          : Apart::kProcesses;
 }
 
 /// Returns the model's short name: `H100` for `NVIDIA H100 80GB HBM3`.

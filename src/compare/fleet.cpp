@@ -32,31 +32,45 @@ struct Measured {
   std::vector<LogTimes> ceilings;  // by machine
 };
 
-std::string machine_name(const NamedResults& one) {
+/// Returns the names of the machines that measured a file, in the order of machines_of().
+std::vector<std::string> machine_names(const NamedResults& one) {
   if (!one.file.environment.gpu) {
     throw UsageError{fmt::format("'{}': measured on a CPU; give results of GPUs", one.label)};
   }
-  if (one.file.options.contains("merged_gpus")) {
-    throw UsageError{
-        fmt::format("'{}': merged from the results of several GPUs; give the files that it was made from", one.label)};
+  if (one.file.options.contains("merged_gpus")) {  // schema version 10 and earlier
+    throw UsageError{fmt::format(
+        "'{}': merged from the results of several GPUs, and its records do not name theirs; give the files that it was "
+        "made from, or merge them again",
+        one.label)};
   }
-  const std::string& uuid = one.file.environment.gpu->uuid;
-  return uuid.empty() ? one.label : uuid;
+  std::vector<std::string> names;
+  for (const tbench::Machine& machine : machines_of(one.file.environment)) {
+    names.push_back(machine.gpu_uuid.empty() ? one.label : machine.gpu_uuid);
+  }
+  return names;
+}
+
+/// Adds a file to the machine of this name.
+/// @return  the machine's index
+std::size_t add_machine(Measured& all, const std::string& name, const std::string& file) {
+  const auto found = std::ranges::find(all.machines, name, &Machine::name);
+  const auto index = static_cast<std::size_t>(found - all.machines.begin());
+  if (found == all.machines.end()) {
+    all.machines.push_back({.name = name, .files = {}});
+    all.ceilings.emplace_back();
+  }
+  all.machines[index].files.push_back(file);
+  return index;
 }
 
 Measured measured(std::span<const NamedResults> files) {
   Measured all;
   for (const NamedResults& one : files) {
-    const std::string name = machine_name(one);
-    const auto found = std::ranges::find(all.machines, name, &Machine::name);
-    const auto index = static_cast<std::size_t>(found - all.machines.begin());
-    if (found == all.machines.end()) {
-      all.machines.push_back({.name = name, .files = {}});
-      all.ceilings.emplace_back();
-    }
-    all.machines[index].files.push_back(one.label);
+    std::vector<std::size_t> indexes;
+    for (const std::string& name : machine_names(one)) indexes.push_back(add_machine(all, name, one.label));
     for (const Record& record : one.file.records) {
       if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing) continue;
+      const std::size_t index = indexes.at(static_cast<std::size_t>(record.machine));
       all.ceilings[index][record.id.name()].push_back(std::log(record.timing->median.value));
     }
   }

@@ -98,31 +98,26 @@ class Order {
 
 std::int64_t started(const ResultFile& file) { return parse_timestamp(file.environment.date).value_or(0); }
 
-/// Returns the merged file without its records.
-ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::string> options) {
+/// Returns the merged file without its records. The records of the parts get the places of their machines in it.
+ResultFile header_of(std::span<Part> parts, std::map<std::string, std::string> options) {
   const ResultFile& first = parts.front().results.file;
   ResultFile merged{.environment = first.environment,
                     .host = first.host,
                     .options = std::move(options),
                     .interrupted = false,
                     .records = {}};
-  std::set<std::string> gpus;
   std::set<std::string> planned;
-  for (const Part& part : parts) {
-    const ResultFile& file = part.results.file;
+  for (Part& part : parts) {
+    ResultFile& file = part.results.file;
     std::ranges::copy_if(file.plan, std::back_inserter(merged.plan),
                          [&](const std::string& name) { return planned.insert(name).second; });
+    const std::vector<std::int64_t> places = add_machines(merged.environment, file.environment);
+    for (Record& record : file.records) record.machine = places.at(static_cast<std::size_t>(record.machine));
     if (started(file) < started(merged)) merged.environment.date = file.environment.date;
     merged.other_processes_at_end = std::max(merged.other_processes_at_end, file.other_processes_at_end);
     if (!file.environment.gpu) continue;  // no other part has a GPU either: see require_same_machine()
-    gpus.insert(file.environment.gpu->uuid);
     merged.environment.gpu->other_processes =
         std::max(merged.environment.gpu->other_processes, file.environment.gpu->other_processes);
-  }
-  if (gpus.size() > 1) {
-    merged.environment.gpu->uuid.clear();
-    gpus.erase("");  // the UUID in anonymous files
-    merged.options["merged_gpus"] = join(std::vector(gpus.begin(), gpus.end()), ", ");
   }
   return merged;
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace tbench {
 namespace {
@@ -26,6 +28,11 @@ std::optional<std::string> version_difference(const Environment& a, const Enviro
     if (in_a != in_b) return fmt::format("{}: {} against {}", name, in_a, in_b);
   }
   return std::nullopt;
+}
+
+/// Returns whether two descriptions are of one machine, whenever it measured.
+bool is_same(const Machine& a, const Machine& b) {
+  return a.gpu_uuid == b.gpu_uuid && a.cpu_name == b.cpu_name && a.cpu_cores == b.cpu_cores;
 }
 
 }  // namespace
@@ -80,6 +87,44 @@ std::optional<std::string> worker_difference(const Environment& first, const Env
     return fmt::format("another GPU: {} against {}", first.gpu->uuid, now.gpu->uuid);
   }
   return std::nullopt;
+}
+
+std::vector<Machine> machines_of(const Environment& environment) {
+  if (!environment.machines.empty()) return environment.machines;
+  return {{.gpu_uuid = environment.gpu ? environment.gpu->uuid : "",
+           .cpu_name = environment.cpu_name,
+           .cpu_cores = environment.cpu_cores,
+           .date = environment.date}};
+}
+
+std::string gpu_uuid(const Environment& environment, std::int64_t machine) {
+  return machines_of(environment).at(static_cast<std::size_t>(machine)).gpu_uuid;
+}
+
+std::vector<std::string> gpu_uuids(const Environment& environment) {
+  std::set<std::string> uuids;
+  for (const Machine& machine : machines_of(environment)) uuids.insert(machine.gpu_uuid);
+  uuids.erase("");
+  return {uuids.begin(), uuids.end()};
+}
+
+std::vector<std::int64_t> add_machines(Environment& environment, const Environment& other) {
+  std::vector<Machine> all = machines_of(environment);
+  std::vector<std::int64_t> places;
+  for (const Machine& machine : machines_of(other)) {
+    const auto found = std::ranges::find_if(all, [&](const Machine& known) { return is_same(known, machine); });
+    places.push_back(found - all.begin());
+    if (found == all.end()) {
+      all.push_back(machine);
+    } else {
+      found->date = std::min(found->date, machine.date);
+    }
+  }
+  if (all.size() == 1) return places;
+  const bool is_one_gpu = std::ranges::all_of(all, [&](const Machine& m) { return m.gpu_uuid == all[0].gpu_uuid; });
+  if (environment.gpu && !is_one_gpu) environment.gpu->uuid.clear();
+  environment.machines = std::move(all);
+  return places;
 }
 
 }  // namespace tbench

@@ -106,6 +106,12 @@ Texts gpu_parts(const Environment& environment) {
           "driver " + version(environment, "driver"), use};
 }
 
+/// Returns ` on 2 machines (3fbd+9bd5)`, or nothing if one machine measured.
+std::string several_machines(const Environment& environment) {
+  if (environment.machines.size() < 2) return "";
+  return fmt::format(" on {} machines ({})", environment.machines.size(), results::machine_of(environment));
+}
+
 struct Fact {
   std::string label;
   std::string text;
@@ -119,7 +125,7 @@ std::vector<Fact> facts_of(const results::ResultFile& file) {
     if (!text.empty()) facts.push_back({label, one_line(text)});
   };
   if (environment.gpu) {
-    add("GPU", environment.gpu->name);
+    add("GPU", environment.gpu->name + several_machines(environment));
     add("driver", version(environment, "driver"));
   } else {
     add("CPU", fmt::format("{}, {} cores", environment.cpu_name, environment.cpu_cores));

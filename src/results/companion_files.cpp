@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/results/json_text.hpp"
 #include "tbench/results/result_file.hpp"
 
@@ -84,8 +85,11 @@ std::vector<std::string> packed_files_below(const std::filesystem::path& folder)
 std::string machine_of(const Environment& environment) {
   constexpr std::size_t kDigits = 4;
   if (!environment.gpu) return "no GPU";
-  const std::string& uuid = environment.gpu->uuid;  // `GPU-` and the digits
-  return uuid.substr(std::min(uuid.find('-') + 1, uuid.size()), kDigits);
+  std::vector<std::string> machines;
+  for (const std::string& uuid : gpu_uuids(environment)) {  // `GPU-` and the digits
+    machines.push_back(uuid.substr(std::min(uuid.find('-') + 1, uuid.size()), kDigits));
+  }
+  return join(machines, "+");
 }
 
 std::vector<PytorchTime> read_pytorch_times(const std::string& path) {

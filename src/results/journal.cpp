@@ -72,6 +72,7 @@ struct Run {
     }
     Record record = record_from_json(json, where);
     check_record(record, where, version);
+    check_machine(record, file->environment, where);
     merge(file->records, std::move(record));
   }
 };

@@ -25,7 +25,4 @@ namespace tbench::results {
 /// @throws  UsageError  naming the path, the problem and the remedy; always
 [[noreturn]] void refuse_journal(const std::string& path, const std::string& problem);
 
-/// Replaces the record of the same case and repetition, or appends the record if there is none.
-void merge(std::vector<Record>& records, Record record);
-
 }  // namespace tbench::results

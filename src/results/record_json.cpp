@@ -262,6 +262,7 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.text_unless_empty("reason", record.reason);
   io.field("repetition_index", record.repetition_index);
   io.field("repetitions", record.repetitions);
+  io.number_unless_zero("machine", record.machine);
   io.field("timing", record.timing);
   io.field("work", record.work);
   io.field("datasheet_peak_flop_per_s", record.peak_at_clock);
@@ -299,6 +300,13 @@ static void fields(auto& io, Like<CpuLimits> auto& limits) {
   io.field("quota", limits.quota);
 }
 
+static void fields(auto& io, Like<Machine> auto& machine) {
+  io.field("gpu_uuid", machine.gpu_uuid);
+  io.field("cpu_name", machine.cpu_name);
+  io.field("cpu_cores", machine.cpu_cores);
+  io.field("date", machine.date);
+}
+
 static void fields(auto& io, Like<Environment> auto& environment) {
   io.field("gpu", environment.gpu);
   io.field("cpu_name", environment.cpu_name);
@@ -314,6 +322,7 @@ static void fields(auto& io, Like<Environment> auto& environment) {
   io.text_unless_empty("compile_options", environment.compile_options);
   io.text_unless_empty("variant", environment.variant);
   io.field("date", environment.date);
+  io.list_unless_empty("machines", environment.machines);
 }
 
 namespace {

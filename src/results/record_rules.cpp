@@ -334,6 +334,10 @@ void check_record(const Record& record, const std::string& where, std::int64_t v
   refuse(broken_rule(record, version), record, where);
 }
 
+void check_machine(const Record& record, const Environment& environment, const std::string& where) {
+  refuse(index_problem("machine", record.machine, machines_of(environment).size()), record, where);
+}
+
 void check_entry(const Json& entry, const Record& record, const std::string& where, std::int64_t version) {
   check_record(record, where, version);
   refuse(broken_rule(entry, record, version), record, where);

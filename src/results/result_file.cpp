@@ -206,6 +206,8 @@ std::optional<ResultFile> load_for_resume(const std::string& path) {
   if (const auto reason = incompatibility(file->environment, journal->environment)) {
     refuse_journal(beside, fmt::format("belongs to another run than '{}': {}", path, *reason));
   }
+  file->environment.machines = journal->environment.machines;  // a run on another machine adds it
+  if (file->environment.gpu) file->environment.gpu->uuid = journal->environment.gpu->uuid;
   for (Record& record : journal->records) merge(file->records, std::move(record));
   return file;
 }

@@ -12,6 +12,7 @@
 
 #include "results/old_records.hpp"
 #include "tbench/results/json_fields.hpp"
+#include "tbench/results/record_rules.hpp"
 
 namespace tbench::results {
 
@@ -178,6 +179,7 @@ ResultFile result_file_from_json(const Json& json) {
   const std::int64_t version = schema_version_of(in.at("context"));
   read_context(in.at("context"), file);
   file.records = records_of_entries(in.at("benchmarks"), version);
+  for (const Record& record : file.records) check_machine(record, file.environment, "benchmarks");
   if (version < kVersionOfBoostPeaks) complete_old_records(file);
   in.finish();
   return file;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -22,8 +23,11 @@ class CeilingsProgram : public InFolder {
                   "--benchmark_min_warmup_time=0.05", "--benchmark_out=" + out_});
     const CommandResult result = run_command(flags);
     EXPECT_EQ(result.status, 0) << result.out << result.err;
+    return contents().at("benchmarks");
+  }
+  [[nodiscard]] nlohmann::ordered_json contents() const {
     std::ifstream stream{out_};
-    return nlohmann::json::parse(stream).at("benchmarks");
+    return nlohmann::ordered_json::parse(stream);
   }
 };
 
@@ -92,6 +96,30 @@ TEST_F(CeilingsProgram, AResumedRunGoesOnWithThoseThatItHas) {
   ASSERT_THAT(names(all), ElementsAre("Ceiling/what:copy/regime:burst", "Held/against:copy/regime:burst",
                                       "Held/against:copy/regime:sustained"));
   EXPECT_EQ(all[2].at("tbench").at("ceiling_per_second"), first[1].at("tbench").at("ceiling_per_second"));
+}
+
+TEST_F(CeilingsProgram, ARunResumedOnAnotherMachineMeasuresItsOwn) {
+  const nlohmann::json first = run({"--tb_ceilings=on", "--benchmark_filter=Held/against:copy/regime:burst"});
+  nlohmann::ordered_json file = contents();
+  nlohmann::ordered_json& environment = file["context"]["tbench"]["environment"];
+  const std::int64_t cores = environment["cpu_cores"];
+  environment["cpu_cores"] = cores + 1;
+  file["context"]["num_cpus"] = cores + 1;
+  std::ofstream{out_} << file;
+  const nlohmann::json all = run({"--tb_ceilings=on", "--tb_resume", "--benchmark_filter=Held/against:copy"});
+  ASSERT_THAT(names(all), ElementsAre("Ceiling/what:copy/regime:burst", "Held/against:copy/regime:burst",
+                                      "Held/against:copy/regime:sustained"));
+  const auto machines = contents()["context"]["tbench"]["environment"]["machines"];
+  ASSERT_EQ(machines.size(), 2U);
+  EXPECT_EQ(machines[0].at("cpu_cores"), cores + 1);
+  EXPECT_EQ(machines[1].at("cpu_cores"), cores);
+  EXPECT_EQ(all[0].at("tbench").at("machine"), 1) << "the ceiling was measured again";
+  EXPECT_EQ(all[1], first[1]) << "what was measured stays";
+  EXPECT_EQ(all[2].at("tbench").at("machine"), 1);
+  EXPECT_DOUBLE_EQ(all[2].at("tbench").at("ceiling_per_second").get<double>(),
+                   all[0].at("bytes_per_second").get<double>());
+  EXPECT_EQ(run({"--tb_ceilings=on", "--tb_resume", "--benchmark_filter=Held/against:copy"}), all)
+      << "the results are complete";
 }
 
 TEST_F(CeilingsProgram, EveryProcessHasItsOwn) {

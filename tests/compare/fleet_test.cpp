@@ -152,6 +152,24 @@ TEST(Fleet, DifferencesThatExplainSomethingAreSaid) {
                   HasSubstr("2 builds"), HasSubstr("GPU-10000003-0000 has no ceilings: run it with --tb_ceilings=on")));
 }
 
+TEST(Fleet, AFileOfSeveralMachinesHasTheTimesOfEach) {
+  std::vector<NamedResults> files = alike(4);
+  const Fleet apart = compare_fleet(files, {});
+  results::ResultFile& first = files[0].file;
+  static_cast<void>(add_machines(first.environment, files[3].file.environment));
+  for (Record& record : files[3].file.records) {
+    record.machine = 1;
+    record.repetition_index += 100;
+    first.records.push_back(record);
+  }
+  files.pop_back();
+  const Fleet joined = compare_fleet(files, {});
+  ASSERT_EQ(joined.machines.size(), 4U);
+  EXPECT_EQ(joined.machines[1].name, apart.machines[3].name);
+  EXPECT_EQ(resource(joined, Resource::kFloat32).states[1]->change,
+            resource(apart, Resource::kFloat32).states[3]->change);
+}
+
 TEST(Fleet, RefusesWhatIsNotOneFleet) {
   std::vector<NamedResults> files = alike(4);
   files[1].file.environment.gpu->name = "NVIDIA H100";

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -249,7 +252,14 @@ TEST(Merge, SeveralGpusOfAKindAreNoneInParticular) {
   EXPECT_EQ(merged.environment.gpu->other_processes, 2);
   EXPECT_EQ(merged.other_processes_at_end, 1);
   EXPECT_EQ(merged.environment.date, "2026-01-01T00:00:00Z");
-  EXPECT_EQ(merged.options.at("merged_gpus"), "GPU-00000000-0000-0000-0000-000000000000, GPU-1");
+  ASSERT_EQ(merged.environment.machines.size(), 2U);
+  EXPECT_EQ(merged.environment.machines[1].gpu_uuid, "GPU-1");
+  EXPECT_EQ(merged.environment.machines[1].date, "2026-01-01T00:00:00Z");
+  std::map<std::int64_t, int> records_of;
+  for (const Record& record : merged.records) ++records_of[record.machine];
+  EXPECT_EQ(records_of, (std::map<std::int64_t, int>{{0, 9}, {1, 3}})) << "the second shard is of another GPU";
+  const ResultFile again = results::result_file_from_json(results::result_file_to_json(merged));
+  EXPECT_EQ(again, merged);
   EXPECT_EQ(merged.options.at("context.node"), "n1, n3");
   EXPECT_FALSE(merged.options.contains("shard"));
 }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tbench {
 namespace {
@@ -116,6 +119,43 @@ TEST(WorkerDifferenceTest, IsAnotherBuildDriverOrGpu) {
   Environment driver = on_h200();
   driver.versions["driver"] = "590.1";
   EXPECT_EQ(worker_difference(on_h200(), driver), "another version of driver: 580.159 against 590.1");
+}
+
+TEST(MachinesTest, OneMachineIsDescribedByTheEnvironment) {
+  Environment environment = on_h200();
+  Environment later = on_h200();
+  later.date = "2026-11-22T10:00:00Z";
+  EXPECT_EQ(add_machines(environment, later), std::vector<std::int64_t>{0});
+  EXPECT_EQ(environment, on_h200()) << "the same machine on another day";
+  EXPECT_EQ(gpu_uuids(environment), std::vector<std::string>{"GPU-1"});
+  EXPECT_EQ(gpu_uuid(environment, 0), "GPU-1");
+}
+
+TEST(MachinesTest, SeveralKeepTheOrderInWhichTheyBegan) {
+  Environment environment = on_h200();
+  Environment second = on_h200();
+  second.gpu->uuid = "GPU-0";
+  second.date = "2026-11-22T10:00:00Z";
+  EXPECT_EQ(add_machines(environment, second), std::vector<std::int64_t>{1});
+  EXPECT_EQ(environment.gpu->uuid, "") << "several GPUs are none in particular";
+  EXPECT_EQ(gpu_uuids(environment), (std::vector<std::string>{"GPU-0", "GPU-1"}));
+  EXPECT_EQ(gpu_uuid(environment, 0), "GPU-1");
+  EXPECT_EQ(gpu_uuid(environment, 1), "GPU-0");
+
+  Environment both = second;
+  Environment third = on_h200();
+  third.gpu->uuid = "GPU-3";
+  static_cast<void>(add_machines(both, third));
+  EXPECT_EQ(add_machines(environment, both), (std::vector<std::int64_t>{1, 2})) << "GPU-0 is known, GPU-3 is not";
+  EXPECT_EQ(environment.machines.size(), 3U);
+}
+
+TEST(MachinesTest, OneGpuInTwoHostsIsTwoMachines) {
+  Environment environment = on_h200();
+  Environment moved = on_h200();
+  moved.cpu_name = "another CPU";
+  EXPECT_EQ(add_machines(environment, moved), std::vector<std::int64_t>{1});
+  EXPECT_EQ(environment.gpu->uuid, "GPU-1");
 }
 
 }  // namespace

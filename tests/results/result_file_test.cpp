@@ -35,8 +35,8 @@ TEST(ResultFile, SurvivesTheDisk) {
 TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
   const std::string good = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
   std::string future = good;
-  const std::string version = "\"schema_version\": 10";
-  future.replace(future.find(version), version.size(), "\"schema_version\": 11");
+  const std::string version = "\"schema_version\": 11";
+  future.replace(future.find(version), version.size(), "\"schema_version\": 12");
   std::string wrong_field = good;
   const std::string status = "\"status\": \"oom\"";
   wrong_field.replace(wrong_field.find(status), status.size(), "\"status\": \"lost\"");
@@ -57,7 +57,7 @@ TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
       {"a JSON array", "[]", "not of a benchmark", "--benchmark_out"},
       {"Google Benchmark's", R"({"context": {"date": ""}, "benchmarks": []})", "without 'context.tbench'",
        "--benchmark_out"},
-      {"another version", future, "schema version 11, and this program reads versions 1 to 10",
+      {"another version", future, "schema version 12, and this program reads versions 1 to 11",
        "use the program of the build"},
       {"a wrong field", wrong_field, "benchmarks[1].tbench.status: unknown value 'lost'", "measure again"},
   };

@@ -236,7 +236,7 @@ TEST(ResultJson, IsStrict) {
     const char* error;
   };
   const std::vector<Plant> plants{
-      {"/context/tbench/schema_version", 11, "schema version 11, and this program reads versions 1 to 10"},
+      {"/context/tbench/schema_version", 12, "schema version 12, and this program reads versions 1 to 11"},
       {"/context/tbench/surprise", 1, "context.tbench.surprise: unknown field"},
       {"/context/tbench/options/seed", 1, "context.tbench.options.seed: expected a string"},
       {"/context/date", "yesterday", "context.date: \"yesterday\" contradicts"},
@@ -245,6 +245,7 @@ TEST(ResultJson, IsStrict) {
       {"/benchmarks/0/name", "Model/size:medium", "breaks the rule 'name'"},
       {"/benchmarks/1/real_time", 0.0, "breaks the rule 'real_time'"},
       {"/benchmarks/1/tbench/status", "lost", "benchmarks[1].tbench.status: unknown value 'lost'"},
+      {"/benchmarks/1/tbench/machine", 1, "breaks the rule 'indexes': machine is 1, and there are 1"},
       {"/surprise", 1, "file.surprise: unknown field"},
   };
   for (const Plant& plant : plants) {

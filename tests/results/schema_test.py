@@ -26,7 +26,7 @@ def load(path):
 # In the golden file, entry 0 has everything, entry 1 failed, entries 2 and 3 are repetitions, entry 4 is their mean,
 # and the last entry is a burst.
 SPOILERS = {
-    "another version": with_value(11, "context", "tbench", "schema_version"),
+    "another version": with_value(12, "context", "tbench", "schema_version"),
     "a negative least_flop": with_value(-1, "benchmarks", 0, "tbench", "work", "least_flop"),
     "no environment": without("context", "tbench", "environment"),
     "a host name": with_value("x", "context", "host_name"),

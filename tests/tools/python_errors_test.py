@@ -240,10 +240,23 @@ class Errors(InFolder):
             "a kernel": (lambda r: r["benchmarks"][0]["tbench"]["trace"]["kernels"][1].pop("calls"),
                          "benchmarks[0].tbench.trace.kernels[1].calls: missing"),
             "no entries": (lambda r: r.update(benchmarks={}), "benchmarks: an array is expected"),
+            "a machine": (lambda r: r["benchmarks"][0]["tbench"].update(machine=1),
+                          "benchmarks[0].tbench.machine: 1, and there are 1"),
             "no version": (lambda r: r["context"]["tbench"].pop("schema_version"), "context.tbench.schema_version: missing"),
         }.values():
             self.assert_refused(self.spoilt(spoil), problem, "measure again")
         self.assert_refused(self.spoilt(lambda r: r["benchmarks"].clear()), "no case had finished")
+
+    def test_a_file_of_several_machines_has_the_gpu_of_each_case(self):
+        def of_two(results):
+            environment = results["context"]["tbench"]["environment"]
+            environment["gpu"]["uuid"] = ""
+            machine = {"cpu_name": "a CPU", "cpu_cores": 16, "date": "2026-11-28T10:00:00Z"}
+            environment["machines"] = [{"gpu_uuid": "GPU-1", **machine}, {"gpu_uuid": "GPU-2", **machine}]
+            results["benchmarks"][0]["tbench"]["machine"] = 1
+
+        frame = tbench.read(self.spoilt(of_two))
+        self.assertEqual(frame["gpu_uuid"].tolist()[:2], ["GPU-2", "GPU-1"])
 
 
 def missing_backend():

@@ -106,7 +106,7 @@ class CommittedResults(unittest.TestCase):
             self.assertEqual(types[name], "float64", name)
         for name in (*FLAGS, "steady"):
             self.assertEqual(types[name], "boolean", name)
-        for name in ("gpu", "driver", "commit", "date"):
+        for name in ("gpu", "gpu_uuid", "driver", "commit", "date"):
             self.assertIsInstance(types[name], pd.CategoricalDtype, name)
         for name in ("size", "impl", "status", "name", "file"):
             self.assertEqual({*map(type, self.frame[name].dropna())}, {str}, name)
@@ -133,6 +133,7 @@ class CommittedResults(unittest.TestCase):
             self.assertEqual({*rows["commit"]}, {environment["commit"]})
             self.assertEqual({*rows["driver"]}, {environment["versions"]["driver"]})
             self.assertEqual({*rows["gpu"]}, {environment["gpu"]["name"]})
+            self.assertEqual({*rows["gpu_uuid"]}, {environment["gpu"]["uuid"]})
             self.assertEqual({*rows["date"]}, {environment["date"]})
 
     def test_samples_are_arrays_in_seconds(self):

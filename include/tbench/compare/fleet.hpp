@@ -82,7 +82,8 @@ struct Fleet {
 /// Compares the machines in each resource. A machine's time of a ceiling is the median over all its processes and
 /// files. Its state in a resource is the mean over the ceilings, each compared with the other machines that have it.
 /// @throws  NotComparable  if the GPU models, SM counts, MIG modes or clock policies differ
-/// @throws  UsageError     for CPU results, for a merged file of several GPUs, or if no three machines have a ceiling
+/// @throws  UsageError     for CPU results, for a merged file whose records do not name their GPUs, or if no three
+/// machines have a ceiling
 ///                         of a resource in common
 [[nodiscard]] Fleet compare_fleet(std::span<const results::NamedResults> files, const FleetOptions& options);
 

@@ -23,8 +23,7 @@ struct Merged {
 /// own machine.
 ///
 /// Header: the header of the first shard or file, with the earliest date and without the options that tell the parts
-/// apart. It has the GPU's UUID if all files come from one GPU, otherwise the option `merged_gpus`. `interrupted` is
-/// set if something is missing.
+/// apart, and the machines of all files (add_machines()). `interrupted` is set if something is missing.
 ///
 /// @param parts  at least one file; the file of a killed run counts as `interrupted`
 /// @throws  NotComparable  if machines (GPU, settings, memory, processor), versions, builds, clock policies or options

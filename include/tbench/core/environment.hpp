@@ -5,12 +5,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tbench {
 
 struct GpuFacts {
   std::string name;
-  std::string uuid;
+  std::string uuid;                // empty in anonymous files, and if several GPUs measured
   std::string compute_capability;  // "9.0"
   std::int64_t sm_count{};
   std::int64_t memory_bytes{};
@@ -30,6 +31,15 @@ struct CpuLimits {
   bool operator==(const CpuLimits&) const = default;
 };
 
+/// One of the machines that measured the cases of a file: what may differ between machines of one kind.
+struct Machine {
+  std::string gpu_uuid;  // empty without a GPU, and in anonymous files
+  std::string cpu_name;
+  std::int64_t cpu_cores{};
+  std::string date;  // start of its first run for the file, ISO 8601
+  bool operator==(const Machine&) const = default;
+};
+
 struct Environment {
   std::optional<GpuFacts> gpu;  // absent if the cases ran on the CPU
   std::string cpu_name;
@@ -46,6 +56,9 @@ struct Environment {
   std::string compile_options;  // options for C++ and CUDA, and the target GPUs; empty in older files
   std::string variant;          // TBENCH_VARIANT, a name for a build that no other field distinguishes; often empty
   std::string date;             // start of the run, ISO 8601
+  /// The machines that measured, in the order in which they began; each record names its own (Record::machine). Empty
+  /// if there was one, which the other fields describe.
+  std::vector<Machine> machines{};
   bool operator==(const Environment&) const = default;
 };
 
@@ -62,11 +75,26 @@ struct Environment {
 
 /// Returns why results from `a` and `b` must not share one file (`--tb_resume`): another GPU model, build
 /// (build_difference() and the versions) or clock policy. Returns nullopt if they may. Serial numbers and dates do not
-/// matter.
+/// matter; add_machines() keeps them apart.
 [[nodiscard]] std::optional<std::string> incompatibility(const Environment& a, const Environment& b);
 
 /// Returns why the results of a worker process must not be combined with an earlier worker's results of the same run:
 /// an incompatibility(), another commit, or another GPU of the same model. Returns nullopt if they may.
 [[nodiscard]] std::optional<std::string> worker_difference(const Environment& first, const Environment& now);
+
+/// Returns the machines that measured: `machines`, or the one that the other fields describe.
+[[nodiscard]] std::vector<Machine> machines_of(const Environment& environment);
+
+/// Returns the UUID of a machine's GPU, or an empty text if it is unknown.
+/// @param machine  place of the machine among machines_of(environment)
+[[nodiscard]] std::string gpu_uuid(const Environment& environment, std::int64_t machine);
+
+/// Returns the UUIDs of the GPUs that measured, each once, in order; without those that are unknown.
+[[nodiscard]] std::vector<std::string> gpu_uuids(const Environment& environment);
+
+/// Adds the machines of `other` to the machines of `environment`. With several GPUs, the field `gpu->uuid` becomes
+/// empty.
+/// @return  the place that each machine of `other` now has among the machines of `environment`
+std::vector<std::int64_t> add_machines(Environment& environment, const Environment& other);
 
 }  // namespace tbench

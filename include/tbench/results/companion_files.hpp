@@ -56,7 +56,8 @@ struct SelfComparison {
 /// @throws  UsageError  under the conditions of read_pytorch_times()
 [[nodiscard]] std::vector<SelfComparison> read_self_comparison(const std::string& path);
 
-/// Returns the first four digits of the GPU's UUID, by which pages name a machine, or `no GPU`.
+/// Returns the first four digits of the GPU's UUID, by which pages name a machine, or `no GPU`. Several GPUs are joined
+/// by `+`: `3fbd+9bd5`.
 [[nodiscard]] std::string machine_of(const Environment& environment);
 
 /// The description of a file in a folder of results: its content, its machine and its build.

@@ -119,6 +119,15 @@ class FieldWriter {
   void text_unless_empty(const std::string& key, const std::string& value) {
     if (!value.empty()) object_[key] = value;
   }
+  /// Writes a list, or omits the key if the list is empty.
+  template <class T>
+  void list_unless_empty(const std::string& key, const std::vector<T>& values) {
+    if (!values.empty()) field(key, values);
+  }
+  /// Writes a number, or omits the key if the number is 0.
+  void number_unless_zero(const std::string& key, std::int64_t value) {
+    if (value != 0) field(key, value);
+  }
 
   [[nodiscard]] bool contains(const std::string& key) const { return object_.contains(key); }
   [[nodiscard]] std::string path(const std::string& key) const { return where_ + "." + key; }
@@ -199,6 +208,13 @@ class FieldReader {
     field(key, text);
     value = text.value_or("");
   }
+  /// Reads a list. A missing key means an empty list.
+  template <class T>
+  void list_unless_empty(const std::string& key, std::vector<T>& values) {
+    late_field(key, values);
+  }
+  /// Reads a number. A missing key means 0.
+  void number_unless_zero(const std::string& key, std::int64_t& value) { late_field(key, value); }
 
   [[nodiscard]] std::string path(const std::string& key) const { return where_ + "." + key; }
 

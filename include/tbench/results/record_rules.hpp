@@ -95,6 +95,11 @@ void check_record(const Record& record, const std::string& where, std::int64_t v
 void check_entry(const Json& entry, const Record& record, const std::string& where,
                  std::int64_t version = kSchemaVersion);
 
+/// Checks that a record names one of the machines of its file.
+/// @param where  place of the record in its file, for the message
+/// @throws       RuleError  kIndexes
+void check_machine(const Record& record, const Environment& environment, const std::string& where);
+
 /// The runs of cases in one file, to check the rules kOnce and kCopy.
 class FileRuns {
  public:

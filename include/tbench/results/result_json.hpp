@@ -18,7 +18,7 @@ namespace tbench::results {
 /// The version of the layout. It rises whenever a field is added or removed, or changes its meaning. Version 2 added
 /// the description of the timing (regime, l2, launches_per_sample, resolution_limited). Version 1, in which every
 /// timing is sustained, is still read.
-inline constexpr std::int64_t kSchemaVersion = 10;
+inline constexpr std::int64_t kSchemaVersion = 11;
 inline constexpr std::int64_t kOldestSchemaVersion = 1;
 
 /// Facts about the machine that Google Benchmark reports and Environment lacks. No host names.

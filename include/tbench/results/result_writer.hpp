@@ -31,6 +31,9 @@ namespace tbench::results {
 /// @throws      UsageError  with the reason (tbench::incompatibility()) and the remedy, if they may not
 void check_resumable(const std::string& path, const ResultFile& earlier, const Environment& now);
 
+/// Replaces the record of the same case and repetition, or appends the record if there is none.
+void merge(std::vector<Record>& records, Record record);
+
 class ResultWriter {
  public:
   static constexpr std::chrono::seconds kRewriteInterval{5};

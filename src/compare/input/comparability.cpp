@@ -207,11 +207,11 @@ std::string device_names(const ComparisonSide& side) {
 }
 
 Texts gpu_uuids(const ComparisonSide& side) {
-  const auto uuid = [](const Environment& environment) { return environment.gpu ? environment.gpu->uuid : ""; };
-  const std::set<std::string> known = values_of(side, +uuid);
-  Texts uuids(known.begin(), known.end());
-  std::erase(uuids, "");
-  return uuids;
+  std::set<std::string> known;
+  for (const Environment& environment : side.environments) {
+    for (std::string& uuid : tbench::gpu_uuids(environment)) known.insert(std::move(uuid));
+  }
+  return {known.begin(), known.end()};
 }
 
 Texts differences_of(const ComparisonSide& base, const ComparisonSide& next) {

@@ -46,6 +46,7 @@ std::vector<SpreadSample> samples_of(const ComparisonSide& file) {
   std::vector<SpreadSample> samples;
   if (file.environments.empty() || !file.environments.front().gpu) return samples;
   const Environment& environment = file.environments.front();
+  if (environment.machines.size() > 1) return samples;  // a case of the side does not name its machine
   for (const results::MeasuredCase& c : file.cases) {
     for (const results::Replicate& replicate : c.replicates) {
       if (!replicate.time || !replicate.regime || replicate.status != Status::kOk) continue;

@@ -169,7 +169,7 @@ void find_records(StudyCells& cells, const Study& study, std::span<const results
         untraced.insert(found->first);
       } else {
         found->second.push_back(&record);
-        cells.gpus.emplace(&record, result.file.environment.gpu ? result.file.environment.gpu->uuid : "");
+        cells.gpus.emplace(&record, gpu_uuid(result.file.environment, record.machine));
       }
     }
   }

@@ -79,17 +79,27 @@ Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
   return cells;
 }
 
-std::string gpu_of(const results::ResultFile& file) { return file.environment.gpu ? file.environment.gpu->uuid : ""; }
+std::string gpu_of(const results::ResultFile& file, const Record& record) {
+  return gpu_uuid(file.environment, record.machine);
+}
 
-/// Adds the `of` records that a file lacks, from the other files of the same GPU.
+/// Leaves out the `of` records that another machine measured than the `over` record.
+void keep_one_machine(Pair& pair) {
+  for (const Record*& of : pair.of) {
+    if (of != nullptr && of->machine != pair.over->machine) of = nullptr;
+  }
+}
+
+/// Adds the `of` records that a file lacks, from the other files, if the GPU of the `over` record measured them.
 void complete(Pair& pair, const std::string& name, std::size_t self, std::span<const results::NamedResults> results,
               const std::vector<Cells>& cells) {
+  const std::string gpu = gpu_of(results[self].file, *pair.over);
   for (std::size_t other = 0; other < cells.size(); ++other) {
-    if (other == self || gpu_of(results[other].file) != gpu_of(results[self].file)) continue;
-    const Pair* const theirs = cells[other].find(name);
+    const Pair* const theirs = other == self ? nullptr : cells[other].find(name);
     if (theirs == nullptr) continue;
     for (std::size_t i = 0; i < theirs->of.size(); ++i) {
-      if (theirs->of[i] != nullptr) pair.of[i] = theirs->of[i];
+      const Record* const of = theirs->of[i];
+      if (of != nullptr && gpu_of(results[other].file, *of) == gpu) pair.of[i] = of;
     }
   }
 }
@@ -102,6 +112,7 @@ Cells all_cells(std::span<const results::NamedResults> results, const RatioOptio
     for (const auto& [name, found] : by_file[i].all()) {
       if (found.over == nullptr) continue;
       Pair pair = found;
+      keep_one_machine(pair);
       if (!pair.is_whole()) complete(pair, name, i, results, by_file);
       cells.at(name) = std::move(pair);
     }

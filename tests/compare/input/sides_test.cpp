@@ -243,15 +243,15 @@ TEST(ObservationOf, TheClockIsTheCountedOneElseTheMeanWhichIsFinerThanItsSteps) 
 
 TEST_F(ComparedFile, TheSchemaBeforeThisOneIsComparable) {
   std::string text = results::read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
-  const std::string from = "\"schema_version\": 10";
+  const std::string from = "\"schema_version\": 11";
   support::write_text(path_, text.replace(text.find(from), from.size(), "\"schema_version\": 1"));
   EXPECT_EQ(replicates_in(read_side(path_)), replicates_in(read_side(kGolden)));
 }
 
 TEST_F(ComparedFile, AnotherSchemaIsNotComparable) {
   std::string text = results::read_whole_file(kGolden);
-  const std::string from = "\"schema_version\": 10";
-  text.replace(text.find(from), from.size(), "\"schema_version\": 11");
+  const std::string from = "\"schema_version\": 11";
+  text.replace(text.find(from), from.size(), "\"schema_version\": 12");
   support::write_text(path_, text);
   EXPECT_THROW(static_cast<void>(read_side(path_)), NotComparable);
 }

@@ -24,7 +24,7 @@ CounterKey = tuple[str, str, int]  # file, name, repetition_index
 IDENTITY = ("file", "family", "name", "repetition_index")
 # The columns that a record gives besides its parameters and counters.
 RECORD = ("status", "reason", "repetitions", "iterations", "relative_half_width", "steady")
-ENVIRONMENT = ("gpu", "driver", "commit", "date")
+ENVIRONMENT = ("gpu", "gpu_uuid", "driver", "commit", "date")
 SAMPLES = "samples_s"
 KERNEL = ("phase", "class", "kernel", "calls", "total_s", "min_s", "max_s", "standard_deviation_s")
 WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 18 digits fit into 64 bits
@@ -48,7 +48,7 @@ def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> p
         numbers), `name`, `status`, `reason`, `repetition_index`, `repetitions`, `iterations` (number of samples),
         `relative_half_width` (of the median's 95 % interval), `steady` (whether the warm-up became steady), the
         counters in the units of bench/counters.md (NaN if absent; flags are boolean), `finding.KEY`, and `gpu`,
-        `driver`, `commit`, `date` as categories. A parameter with the name of another column is `parameter.KEY`, such a
+        `gpu_uuid`, `driver`, `commit`, `date` as categories. A parameter with the name of another column is `parameter.KEY`, such a
         counter is `counter.KEY`. `attrs` has `schema_versions` by file, and in `counters` the column of each counter.
 
     Raises:
@@ -217,6 +217,7 @@ def _environment(rows: list[Row]) -> dict[str, pd.Categorical]:
     environments = [run.environment for run, _ in rows]
     facts = {
         "gpu": [environment.get("gpu", {}).get("name") for environment in environments],
+        "gpu_uuid": [run.gpu_uuid(measurement.record) for run, measurement in rows],
         "driver": [environment.get("versions", {}).get("driver") for environment in environments],
         "commit": [environment.get("commit") for environment in environments],
         "date": [environment.get("date") for environment in environments],

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from .counters import Record, counters_of
 from .errors import ReadError
 
-OLDEST_VERSION, NEWEST_VERSION = 1, 10  # versions of the schema
+OLDEST_VERSION, NEWEST_VERSION = 1, 11  # versions of the schema
 RENAMING_VERSION = 9  # before, `mfu` was the present `peak_share_at_clock`; host and device time had other rules
 # Google Benchmark's own fields of an entry. Every other number is a counter, including Google Benchmark's times.
 ENTRY_FIELDS = frozenset(
@@ -48,6 +48,18 @@ class Run:
     schema_version: int
     environment: dict[str, Any]
     measurements: dict[tuple[str, int], Measurement] = field(default_factory=dict)
+
+    def add(self, measurement: Measurement, where: str) -> None:
+        machine, machines = measurement.record.get("machine", 0), len(self.environment.get("machines", [None]))
+        if not 0 <= machine < machines:
+            raise Invalid(f"{where}.machine: {machine}, and there are {machines}")
+        self.measurements[measurement.key] = measurement
+
+    def gpu_uuid(self, record: Record) -> str | None:
+        """Returns the UUID of the GPU that measured a record, or None if it is unknown."""
+        if "machines" in self.environment:
+            return self.environment["machines"][record.get("machine", 0)]["gpu_uuid"] or None
+        return self.environment.get("gpu", {}).get("uuid") or None
 
 
 def typed(value: Any, kind: type[Kind], where: str) -> Kind:
@@ -90,7 +102,11 @@ def run_of_header(path: str, header: Any, where: str) -> Run:
 
 def _environment(environment: dict[str, Any], where: str) -> dict[str, Any]:
     _check(environment, {"gpu": dict, "versions": dict, "commit": str, "date": str}, where)
-    _check(environment.get("gpu", {}), {"name": str}, f"{where}.gpu")
+    _check(environment.get("gpu", {}), {"name": str, "uuid": str}, f"{where}.gpu")
+    _check(environment, {"machines": list}, where)
+    for index, machine in enumerate(environment.get("machines", [])):
+        one = f"{where}.machines[{index}]"
+        _field(typed(machine, dict, one), "gpu_uuid", str, one)
     _texts(environment.get("versions", {}), f"{where}.versions")
     return environment
 
@@ -100,7 +116,7 @@ def _checked(record: Any, where: str) -> tuple[str, Record]:
     record = typed(record, dict, where)
     for key, kind in (("status", str), ("repetition_index", int), ("repetitions", int), ("counters", dict)):
         _field(record, key, kind, where)
-    _check(record, {"reason": str, "timing": dict, "findings": dict, "trace": dict}, where)
+    _check(record, {"reason": str, "timing": dict, "findings": dict, "trace": dict, "machine": int}, where)
     _texts(record.get("findings", {}), f"{where}.findings")
     if "timing" in record:
         _check_timing(record["timing"], f"{where}.timing")

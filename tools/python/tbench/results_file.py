@@ -42,6 +42,7 @@ def read_run(path: str) -> Run:
         return run
     if (difference := _difference(run.environment, finished.environment)) is not None:
         raise ReadError(journal, f"belongs to another run than '{path}': {difference}", "remove it to read the file alone")
+    run.environment |= {key: finished.environment[key] for key in ("gpu", "machines") if key in finished.environment}
     run.measurements |= finished.measurements
     return run
 
@@ -56,7 +57,7 @@ def _read_file(path: str) -> Run:
         run = run_of_header(path, root["context"]["tbench"], "context.tbench")
         for index, entry in enumerate(typed(root["benchmarks"], list, "benchmarks")):
             if (measurement := measurement_of_entry(entry, f"benchmarks[{index}]", run.schema_version)) is not None:
-                run.measurements[measurement.key] = measurement
+                run.add(measurement, f"benchmarks[{index}].tbench")
     except Invalid as error:
         raise ReadError(path, str(error), MEASURE_AGAIN) from error
     return run
@@ -76,8 +77,7 @@ def _read_journal(path: str) -> Run | None:
             if run is None:
                 run = run_of_header(path, line, where)
             else:
-                measurement = measurement_of_record(line, where)
-                run.measurements[measurement.key] = measurement
+                run.add(measurement_of_record(line, where), where)
     except Invalid as error:
         raise ReadError(path, str(error), "remove it to go on without its records") from error
     return run
