@@ -215,8 +215,7 @@ std::vector<std::vector<StudyChart>> study_charts(const studies::StudyReport& re
   for (const SectionFigures& section : report_figures(report)) {
     std::vector<StudyChart>& files = charts.emplace_back();
     for (const std::string& figure : section.figures) {
-      std::string file = svg_file(figure);
-      if (!file.empty()) files.push_back({.title = figure_title(figure), .svg = std::move(file)});
+      files.push_back({.title = figure_title(figure), .svg = svg_file(figure)});
     }
   }
   return charts;

@@ -22,6 +22,7 @@ constexpr double kLegendRow = 18;
 constexpr double kSwatch = 12;
 constexpr double kLetter = 7.2;
 constexpr double kGap = 18;
+constexpr double kMaxRow = 1120;  // width of a row of several pictures: five groups of bars
 
 /// Returns the text between the first `open` and the `close` after it, or nullopt.
 std::optional<std::string_view> between(std::string_view text, std::string_view open, std::string_view close) {
@@ -54,15 +55,51 @@ struct Picture {
   std::string_view content;
 };
 
-Picture picture_of(std::string_view figure) {
-  const auto box = between(figure, "<svg viewBox=\"0 0 ", "\"");
-  const std::size_t open = figure.find("<svg viewBox");
-  const auto content = box ? between(figure.substr(open), ">", "</svg>") : std::nullopt;
-  if (!content) throw std::invalid_argument{"svg_file: a figure without a picture"};
-  const std::vector<std::string> extents = split(std::string{*box}, ' ');
-  return {.width = std::strtod(extents.at(0).c_str(), nullptr),
-          .height = std::strtod(extents.at(1).c_str(), nullptr),
-          .content = *content};
+/// Returns the pictures of a figure, without the swatches of its legend: one, or one for each group of bars.
+std::vector<Picture> pictures_of(std::string_view figure) {
+  constexpr std::string_view kBegin = "<svg viewBox=\"0 0 ";
+  std::string_view rest = figure.substr(0, figure.find("<ul class=\"legend\">"));
+  std::vector<Picture> pictures;
+  while (const auto box = between(rest, kBegin, "\"")) {
+    rest.remove_prefix(rest.find(kBegin));
+    const auto content = between(rest, ">", "</svg>");
+    if (!content) break;
+    const std::vector<std::string> extents = split(std::string{*box}, ' ');
+    pictures.push_back({.width = std::strtod(extents.at(0).c_str(), nullptr),
+                        .height = std::strtod(extents.at(1).c_str(), nullptr),
+                        .content = *content});
+    rest.remove_prefix(static_cast<std::size_t>(content->data() - rest.data()) + content->size());
+  }
+  if (pictures.empty()) throw std::invalid_argument{"svg_file: a figure without a picture"};
+  return pictures;
+}
+
+/// Pictures in rows, as wide as the widest row.
+struct Rows {
+  double width{};
+  double height{};
+  std::string drawn;
+};
+
+/// Puts pictures side by side below `top`, and begins another row where the next one would not fit.
+Rows rows_of(const std::vector<Picture>& pictures, double top) {
+  Rows rows;
+  double left = 0;
+  double row_height = 0;
+  for (const Picture& picture : pictures) {
+    if (left > 0 && left + picture.width > kMaxRow) {
+      rows.height += row_height;
+      left = row_height = 0;
+    }
+    rows.drawn +=
+        fmt::format("<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"0 0 {2} {3}\">{4}</svg>\n", left,
+                    top + rows.height, picture.width, picture.height, picture.content);
+    left += picture.width;
+    rows.width = std::max(rows.width, left);
+    row_height = std::max(row_height, picture.height);
+  }
+  rows.height += row_height;
+  return rows;
 }
 
 /// Returns the entries of a legend: the swatch's markup and its name.
@@ -125,19 +162,16 @@ std::string figure_title(std::string_view figure) {
 }
 
 std::string svg_file(std::string_view figure) {
-  if (figure.find("class=\"groups\"") != std::string_view::npos) return "";
   static const std::string kStyle = style();
-  const Picture picture = picture_of(figure);
-  double height = kTitle + picture.height + 6;
-  const std::string legend = legend_of(figure, picture.width, height);
+  const Rows rows = rows_of(pictures_of(figure), kTitle);
+  double height = kTitle + rows.height + 6;
+  const std::string legend = legend_of(figure, rows.width, height);
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"system-ui, sans-serif\">\n<style>{2}</style>\n"
       "<rect width=\"{0}\" height=\"{1}\" style=\"fill:var(--card)\"/>\n"
-      "<text x=\"4\" y=\"17\" style=\"font-weight:600\">{3}</text>\n"
-      "<svg y=\"{4}\" width=\"{0}\" height=\"{5}\" viewBox=\"0 0 {0} {5}\">{6}</svg>\n{7}</svg>\n",
-      picture.width, height, kStyle, between(figure, "<figcaption>", "</figcaption>").value_or(""), kTitle,
-      picture.height, picture.content, legend);
+      "<text x=\"4\" y=\"17\" style=\"font-weight:600\">{3}</text>\n{4}{5}</svg>\n",
+      rows.width, height, kStyle, between(figure, "<figcaption>", "</figcaption>").value_or(""), rows.drawn, legend);
 }
 
 }  // namespace tbench::html

@@ -34,12 +34,19 @@ TEST(SvgFile, HasTitlePictureLegendAndItsOwnColours) {
   EXPECT_THAT(file, AllOf(Not(HasSubstr("<ul")), Not(HasSubstr("figure"))));
 }
 
-TEST(SvgFile, OfSeveralPicturesThereIsNone) {
-  const BarChart bars{.title = "t",
-                      .series = {{.name = "a", .colour = "var(--slot-1)"}},
-                      .groups = {{.name = "g", .bars = {{.value = 1, .label = "1"}}},
-                                 {.name = "h", .bars = {{.value = 2, .label = "2"}}}}};
-  EXPECT_EQ(svg_file(bar_chart(bars)), "");
+TEST(SvgFile, PutsThePicturesOfGroupsSideBySideInRows) {
+  BarChart bars{.title = "t", .series = {{.name = "a", .colour = "var(--slot-1)"}}, .groups = {}};
+  for (const char* name : {"g1", "g2", "g3", "g4", "g5", "g6"}) {
+    bars.groups.push_back({.name = name, .bars = {{.value = 1, .label = "1"}}});
+  }
+  const std::string file = svg_file(bar_chart(bars));
+  // A group is 46 + 170 + 6 wide: five fit into a row of 1,120.
+  EXPECT_THAT(file, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1110\""));
+  EXPECT_THAT(file, AllOf(HasSubstr("<svg x=\"0\" y=\"26\""), HasSubstr("<svg x=\"888\" y=\"26\""),
+                          Not(HasSubstr("<svg x=\"1110\""))));
+  for (const BarGroup& group : bars.groups) EXPECT_THAT(file, HasSubstr(">" + group.name + "</text>"));
+  bars.groups.pop_back();
+  EXPECT_LT(svg_file(bar_chart(bars)).size(), file.size());
 }
 
 TEST(SvgFile, NeedsAPicture) { EXPECT_THROW(static_cast<void>(svg_file("<figure></figure>")), std::invalid_argument); }
