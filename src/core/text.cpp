@@ -50,7 +50,11 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 }
 
 std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, noun, agreeing(count, "", "s"));
+}
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, agreeing(count, one, several));
 }
 
 std::string range_label(std::string_view name) {

@@ -25,6 +25,14 @@ TEST(Counted, HasAnSUnlessThereIsOne) {
   EXPECT_EQ(counted_in(Names{"a", "b"}, "case"), "2 cases");
 }
 
+TEST(Counted, AgreesInNounAndVerb) {
+  EXPECT_EQ(counted(0, "process", "processes"), "0 processes");
+  EXPECT_EQ(counted(1, "case is", "cases are"), "1 case is");
+  EXPECT_EQ(counted(2, "case is", "cases are"), "2 cases are");
+  EXPECT_EQ(agreeing(0, "has", "have"), "have");
+  EXPECT_EQ(agreeing(1, "has", "have"), "has");
+}
+
 TEST(Join, PutsSeparatorsBetween) {
   EXPECT_EQ(join(Names{"a", "b", "c"}, ", "), "a, b, c");
   EXPECT_EQ(join(Names{"a"}, ", "), "a");

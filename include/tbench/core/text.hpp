@@ -15,9 +15,15 @@ namespace tbench {
 
 /// Returns a count with its noun: `1 case`, `2 cases`. Appends an `s` to the noun unless the count is one.
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
+/// Returns a count with the words that agree with it: `1 process`, `2 processes`, or `1 case is`, `2 cases are`.
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view one, std::string_view several);
 /// Returns the number of elements with its noun, like counted().
 [[nodiscard]] inline std::string counted_in(const auto& elements, std::string_view noun) {
   return counted(static_cast<std::int64_t>(elements.size()), noun);
+}
+/// Returns the words alone that agree with a count of any number type: `one` if the count is one, otherwise `several`.
+[[nodiscard]] constexpr std::string_view agreeing(auto count, std::string_view one, std::string_view several) {
+  return count == 1 ? one : several;
 }
 
 /// Returns the label shared by range names that differ only in a number: `layer.*` for `layer.12`. Drops the sequence
