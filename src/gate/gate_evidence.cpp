@@ -72,8 +72,8 @@ std::string repeated_case(const history::MeasuredRun& run) {
 std::optional<Finding> find_wrong_clock(const history::MeasuredRun& run, const NightFacts& facts) {
   std::vector<std::string> problems;
   if (facts.later_runs > 0) {
-    problems.push_back(fmt::format("{} run{} dated later than {}, and came before", facts.later_runs,
-                                   facts.later_runs == 1 ? " is" : "s are", run.started));
+    problems.push_back(fmt::format("{} dated later than {}, and came before",
+                                   counted(facts.later_runs, "run is", "runs are"), run.started));
   }
   const auto started = parse_timestamp(run.started);
   const auto now = parse_timestamp(facts.now);
@@ -109,11 +109,12 @@ std::optional<Finding> find_other_processes(const history::MeasuredRun& run) {
   const std::int64_t at_start = run.other_processes.value_or(0);
   const std::int64_t others = at_start > 0 ? at_start : run.other_processes_at_end.value_or(0);
   if (others == 0) return std::nullopt;
-  return Finding{.outcome = Outcome::kEnvironment,
-                 .subject = Subject::kMachine,
-                 .text = fmt::format("{} other process{} used the GPU when the run {}", others, others == 1 ? "" : "es",
-                                     at_start > 0 ? "began" : "ended"),
-                 .stops_judging = true};
+  return Finding{
+      .outcome = Outcome::kEnvironment,
+      .subject = Subject::kMachine,
+      .text = fmt::format("{} used the GPU when the run {}", counted(others, "other process", "other processes"),
+                          at_start > 0 ? "began" : "ended"),
+      .stops_judging = true};
 }
 
 std::vector<Finding> evidence_of(const std::vector<history::PastRun>& past, const history::MeasuredRun& run,

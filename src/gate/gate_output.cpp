@@ -179,8 +179,8 @@ std::vector<const CaseReport*> listed_cases(const GateReport& report) {
 }
 
 void put_header(render::Page& page, const GateReport& report) {
-  page.line("run", fmt::format("{}, commit {}, {} process{}", report.started, render::format_commit(report.commit),
-                               report.processes, report.processes == 1 ? "" : "es"));
+  page.line("run", fmt::format("{}, commit {}, {}", report.started, render::format_commit(report.commit),
+                               counted(report.processes, "process", "processes")));
   page.line("machine", report.fingerprint);
   page.line("epoch", report.epoch);
   page.line("against", report.runs == 0 ? "nothing yet: the first valid run of this epoch"
@@ -214,8 +214,8 @@ void put_machine_change(render::Page& page, const MachineChange& change) {
 /// Returns the result of the kept build's new run, for the first runs of an epoch.
 Texts kept_build_lines(const KeptBuildRun& run) {
   if (run.cases == 0) return {"it was not run, so tonight's build is not kept"};
-  Texts lines{fmt::format("{} measured with both builds, of which {} differ{} by more than two processes do",
-                          counted(run.cases, "case"), run.differing.size(), run.differing.size() == 1 ? "s" : "")};
+  Texts lines{fmt::format("{} measured with both builds, of which {} by more than two processes do",
+                          counted(run.cases, "case"), counted(run.differing.size(), "differs", "differ"))};
   for (const std::string& name : run.differing) lines.push_back("differs: " + name);
   for (const std::string& name : run.lacking) lines.push_back("no time with the kept build: " + name);
   return lines;

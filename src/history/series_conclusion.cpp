@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tbench/core/text.hpp"
 #include "tbench/history/series.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/results/conclusion.hpp"
@@ -84,7 +85,7 @@ results::Conclusion series_conclusion(std::span<const Series> series, const std:
     const bool is_steady = std::ranges::any_of(series, is_long_enough);
     conclusion.outcome = is_steady ? "STEADY" : "NEW";
     conclusion.why.push_back(fmt::format(
-        "{} case{}: {}", series.size(), series.size() == 1 ? "" : "s",
+        "{}: {}", counted_in(series, "case"),
         is_steady ? "no change of level with the present driver and libraries"
                   : fmt::format("fewer than {} valid runs with the present driver and libraries: too few to "
                                 "see a change of level",

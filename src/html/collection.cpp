@@ -12,6 +12,7 @@
 
 #include "html/summary.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/studies/headline.hpp"
 
 namespace tbench::html {
@@ -52,7 +53,7 @@ std::optional<SummaryPart> collection_part(std::span<const results::NamedResults
   if (unrelated > 0) {
     part.sentences.push_back(
         {fmt::format("{} {} too few cases in common with {} to be compared with it.", counted(unrelated, "file"),
-                     unrelated == 1 ? "has" : "have", results.front().label)});
+                     agreeing(unrelated, "has", "have"), results.front().label)});
   }
   return part;
 }

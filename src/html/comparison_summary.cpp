@@ -81,7 +81,7 @@ void add_outcomes(std::vector<Sentence>& sentences, const compare::Comparison& c
     const Texts changes = changes_of(comparison, outcome, names);
     if (changes.empty()) continue;
     std::string text = fmt::format("{} of {} {}", changes.size(), counted(comparison.cases.size(), "case"),
-                                   changes.size() == 1 ? one : several);
+                                   agreeing(changes.size(), one, several));
     if (names_cases) text += ": " + listed(changes, "; ");
     sentences.push_back({sentence(text), tone});
   }

@@ -137,7 +137,7 @@ results::Json summary_json(std::span<const SummaryPart> parts) {
 }
 
 std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", render::format_thousands(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", render::format_thousands(static_cast<double>(count)), noun, agreeing(count, "", "s"));
 }
 
 std::string shortened(std::string_view text) {

@@ -99,8 +99,9 @@ std::string list_of(Texts parts) {
 Texts gpu_parts(const Environment& environment) {
   const GpuFacts& gpu = *environment.gpu;
   const std::int64_t others = gpu.other_processes.value_or(0);
-  std::string use = !gpu.other_processes ? "" : others == 0 ? "idle" : fmt::format("{} other process", others);
-  if (others > 1) use += "es";
+  const std::string use = !gpu.other_processes ? ""
+                          : others == 0        ? "idle"
+                                               : counted(others, "other process", "other processes");
   return {gpu.name + " " + results::machine_of(environment), format_gibibytes(gpu.memory_bytes, 0) + " GiB",
           gpu.power_limit_w ? fmt::format("{:.0f} W", *gpu.power_limit_w) : "",
           "driver " + version(environment, "driver"), use};

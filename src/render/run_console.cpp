@@ -47,7 +47,7 @@ std::string legend_line(const std::string& family, const std::vector<std::string
   return line;
 }
 
-std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? " is" : "s are"); }
+std::string cases_text(std::size_t count) { return counted(count, "case is", "cases are"); }
 
 /// Returns whether the rate is above its ceiling by more than the measurement error.
 bool is_above_ceiling(const Record& record) {

@@ -273,7 +273,7 @@ void ConsoleTable::summary(Seconds elapsed, const std::optional<std::string>& pa
   const std::string place = path ? fmt::format("; results in {}", *path) : "";
   fmt::print(out_, "\n");
   for (const std::string& meaning : legend_of(marks_)) fmt::print(out_, "{}\n", meaning);
-  fmt::print(out_, "{} case{}{}{}; {}\n", total, total == 1 ? "" : "s", parts, place, format_duration(elapsed));
+  fmt::print(out_, "{}{}{}; {}\n", counted(total, "case"), parts, place, format_duration(elapsed));
   std::fflush(out_);
 }
 

@@ -82,7 +82,7 @@ std::vector<Contest> contests_of(const StudyMeasurements& all) {
 }
 
 /// Returns the names with their counts, the largest first, such as `flash 19, sdpa_cudnn 2`.
-std::string counted(const std::map<std::string, std::size_t>& counts) {
+std::string with_counts(const std::map<std::string, std::size_t>& counts) {
   std::vector<std::pair<std::string, std::size_t>> sorted{counts.begin(), counts.end()};
   std::ranges::stable_sort(sorted, std::greater{}, &std::pair<std::string, std::size_t>::second);
   Texts parts;
@@ -124,7 +124,7 @@ Standing standing_of(const std::string& mine, std::span<const Contest> contests)
 /// Returns `24 shapes`, or `4 measured shapes (24 in the study)`.
 std::string shapes_text(std::size_t measured, std::size_t all) {
   if (measured == all) return fmt::format("{} shapes", all);
-  return fmt::format("{} measured shape{} ({} in the study)", measured, measured == 1 ? "" : "s", all);
+  return fmt::format("{} ({} in the study)", counted(measured, "measured shape"), all);
 }
 
 /// Returns a sentence such as `mine is fastest in 3 of 24 shapes; geometric mean 0.76 of the best (flash 19, sdpa_cudnn
@@ -137,8 +137,8 @@ std::string sentence_of(const std::string& mine, std::span<const Contest> contes
   if (!standing.shares.empty()) {
     text += fmt::format("; geometric mean {:.2f} of the best", stats::geometric_mean(standing.shares));
   }
-  if (!standing.winners.empty()) text += fmt::format(" ({})", counted(standing.winners));
-  if (!standing.failures.empty()) text += fmt::format("; no time: {}", counted(standing.failures));
+  if (!standing.winners.empty()) text += fmt::format(" ({})", with_counts(standing.winners));
+  if (!standing.failures.empty()) text += fmt::format("; no time: {}", with_counts(standing.failures));
   return text;
 }
 

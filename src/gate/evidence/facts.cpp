@@ -71,9 +71,8 @@ const history::PastRun* last_judged(const std::vector<history::PastRun>& past) {
 }
 
 std::string shift_text(const EpochShift& shift) {
-  return fmt::format("{} case{} {} % ({} to {})", shift.cases, shift.cases == 1 ? "" : "s",
-                     render::format_change(shift.mean_ratio), render::format_change(shift.low_ratio),
-                     render::format_change(shift.high_ratio));
+  return fmt::format("{} {} % ({} to {})", counted(shift.cases, "case"), render::format_change(shift.mean_ratio),
+                     render::format_change(shift.low_ratio), render::format_change(shift.high_ratio));
 }
 
 }  // namespace

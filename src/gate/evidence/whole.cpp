@@ -110,13 +110,12 @@ std::optional<Finding> find_gaps(const history::MeasuredRun& run) {
   if (run.was_interrupted) problems.emplace_back("the run was interrupted");
   const std::vector<std::string> gaps = gaps_of(run);
   if (!gaps.empty()) {
-    problems.push_back(fmt::format("{} planned case{} not measured in every process: {}", gaps.size(),
-                                   gaps.size() == 1 ? " was" : "s were", named(gaps)));
+    problems.push_back(fmt::format("{} not measured in every process: {}",
+                                   counted(gaps.size(), "planned case was", "planned cases were"), named(gaps)));
   }
   const std::size_t processes = processes_of(run.cases);
   if (processes < kMinProcesses) {
-    problems.push_back(
-        fmt::format("{} process{}, and {} are needed", processes, processes == 1 ? "" : "es", kMinProcesses));
+    problems.push_back(fmt::format("{}, and {} are needed", counted(processes, "process", "processes"), kMinProcesses));
   }
   if (problems.empty()) return std::nullopt;
   return Finding{

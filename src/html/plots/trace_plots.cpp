@@ -8,6 +8,7 @@
 
 #include "html/plots/plots.hpp"
 #include "html/plots/traced_cases.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::html {
@@ -91,9 +92,9 @@ void add_classes(RowSeries& series, const Row& row, std::size_t number, double& 
   for (const ClassSum& sum : row.classes) {
     if (!passes(sum.kernel_class)) continue;
     mark.value += sum.milliseconds;
-    note += fmt::format("{}{}: {} ms in {} operation{}", note.empty() ? "" : "; ", sum.kernel_class,
+    note += fmt::format("{}{}: {} ms in {} {}", note.empty() ? "" : "; ", sum.kernel_class,
                         render::format_number(sum.milliseconds), render::format_number(sum.operations),
-                        sum.operations == 1 ? "" : "s");
+                        agreeing(sum.operations, "operation", "operations"));
   }
   if (note.empty()) return;
   mark.to = end += mark.value;

@@ -168,7 +168,7 @@ std::string text_of(const Box& box, std::span<const CaseId> of_all_families) {
     text += fmt::format(" {}:{}", key, values_text(own, ordered));
   }
   const auto count = std::ranges::count_if(all, [&](const CaseId& id) { return holds(box, id); });
-  return fmt::format("{} ({} case{})", text, count, count == 1 ? "" : "s");
+  return fmt::format("{} ({})", text, counted(count, "case"));
 }
 
 /// Returns the number of ranks of a case, as in MissingCells::gpus.

@@ -72,7 +72,7 @@ static results::Conclusion study_conclusion(const StudyReport& report) {
   const bool is_complete = report.commands.empty();
   std::vector<std::string> why;
   if (is_complete) why.emplace_back("every cell is measured");
-  if (missing > 0) why.push_back(fmt::format("{} cell{} not measured", missing, missing == 1 ? " is" : "s are"));
+  if (missing > 0) why.push_back(counted(missing, "cell is not measured", "cells are not measured"));
   why.insert(why.end(), report.notes.begin(), report.notes.end());
   return {
       .outcome = is_complete ? "COMPLETE" : "INCOMPLETE", .why = std::move(why), .next = join(report.commands, " && ")};

@@ -12,6 +12,7 @@
 #include "studies/engine/studies.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/step_counts.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::studies {
@@ -110,8 +111,8 @@ std::string in_words(const std::string& what, const std::vector<const PredictedS
   std::vector<double> errors;
   for (const PredictedStep* const step : steps) errors.push_back(std::abs(*step->error_percent()));
   const auto largest = static_cast<std::size_t>(std::ranges::max_element(errors) - errors.begin());
-  return fmt::format("{}, of {} step{}: the median error is {:.1f} %, the largest {:.1f} % ({}).", what, steps.size(),
-                     steps.size() == 1 ? "" : "s", stats::median(errors), errors[largest], steps[largest]->id.name());
+  return fmt::format("{}, of {}: the median error is {:.1f} %, the largest {:.1f} % ({}).", what,
+                     counted_in(steps, "step"), stats::median(errors), errors[largest], steps[largest]->id.name());
 }
 
 }  // namespace
@@ -195,8 +196,8 @@ std::vector<std::string> errors_in_words(const StudyMeasurements& all) {
   }
   const auto left_out = std::ranges::count_if(steps, [](const auto& s) { return s.measured && s.is_host_bound; });
   if (left_out > 0) {
-    sentences.push_back(fmt::format("{} measured step{} that the host limits {} left out of the errors.", left_out,
-                                    left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are"));
+    sentences.push_back(fmt::format("{} that the host limits {} left out of the errors.",
+                                    counted(left_out, "measured step"), agreeing(left_out, "is", "are")));
   }
   return sentences;
 }

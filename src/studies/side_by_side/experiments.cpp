@@ -76,8 +76,8 @@ std::string answer(const std::vector<Change>& changes) {
       ++rejected;
     }
   }
-  return fmt::format("{} experiments with {} kernel{}, {} to {}: {} kept, {} rejected, {} times to compare with\n\n",
-                     changes.size(), kernels.size(), kernels.size() == 1 ? "" : "s", changes.back().first->date,
+  return fmt::format("{} experiments with {}, {} to {}: {} kept, {} rejected, {} times to compare with\n\n",
+                     changes.size(), counted_in(kernels, "kernel"), changes.back().first->date,
                      changes.front().first->date, kept, rejected, changes.size() - kept - rejected);
 }
 
@@ -109,8 +109,7 @@ std::string entries_of(const std::vector<Change>& changes, std::size_t width) {
                         width);
     std::string below;
     if (!change.ratios.empty()) {
-      below = fmt::format("{} of the time in {} shape{}. ", ratio_text(change.ratios), change.ratios.size(),
-                          change.ratios.size() == 1 ? "" : "s");
+      below = fmt::format("{} of the time in {}. ", ratio_text(change.ratios), counted_in(change.ratios, "shape"));
     }
     below += first.reason;
     if (!below.empty()) render::add_wrapped(lines, std::string(kIndent, ' '), below, kIndent, width);

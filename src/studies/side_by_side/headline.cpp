@@ -63,8 +63,8 @@ Texts sources_of(std::span<const results::NamedResults> results, std::span<const
   Texts sources;
   if (results.size() > kMax) {
     for (const HeadlineGpu& gpu : gpus) {
-      sources.push_back(fmt::format("{}: {} file{}, {}", gpu.facts->name, gpu.files, gpu.files == 1 ? "" : "s",
-                                    builds_text(gpu.builds)));
+      sources.push_back(
+          fmt::format("{}: {}, {}", gpu.facts->name, counted(gpu.files, "file"), builds_text(gpu.builds)));
     }
     return sources;
   }
@@ -83,8 +83,8 @@ Texts record_notes(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus
     notes.push_back(fmt::format("Several measurements of a case: the middle one (of at most {}).", processes));
   for (const HeadlineGpu& gpu : gpus) {
     if (gpu.older_records == 0) continue;
-    std::string note = fmt::format("{}: of each case, the records of the newest build; left out {} older record{}",
-                                   gpu.name, gpu.older_records, gpu.older_records == 1 ? "" : "s");
+    std::string note = fmt::format("{}: of each case, the records of the newest build; left out {}", gpu.name,
+                                   counted(gpu.older_records, "older record"));
     if (!gpu.older_builds.empty()) note += ", among them all of " + builds_text(gpu.older_builds);
     notes.push_back(note + ".");
   }
@@ -178,8 +178,8 @@ StudyReport headline_report(std::span<const results::NamedResults> results, cons
   report.answers = answers_of(steps, gpus);
   report.sections.push_back(headline_steps_section(steps, used_marks));
   if (auto section = headline_memory_section(gpus)) {
-    report.answers.push_back(fmt::format("{} case{} on one of the GPUs alone: another lacks the memory.",
-                                         section->rows.size(), section->rows.size() == 1 ? " runs" : "s run"));
+    report.answers.push_back(fmt::format("{} on one of the GPUs alone: another lacks the memory.",
+                                         counted(section->rows.size(), "case runs", "cases run")));
     report.sections.push_back(std::move(*section));
   }
   if (auto attention = headline_attention(gpus, value_or_empty(steps.common, "precision"))) {

@@ -11,6 +11,7 @@
 #include "studies/engine/case_parameters.hpp"
 #include "studies/side_by_side/headline_comparison.hpp"
 #include "tbench/core/step_counts.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/tests.hpp"
 
@@ -109,8 +110,8 @@ std::vector<std::string> comparison_of(const HeadlineGpu& gpu, const HeadlineGpu
         fmt::format("Attention in {}: {} and {} have no shape of flash in common.", precision, gpu.name, base.name)};
   }
   const double speed = stats::geometric_mean(speeds);
-  return {fmt::format("Attention in {} by flash, {} against {} ({} shape{}): {:.2f} times as fast.", precision,
-                      gpu.name, base.name, speeds.size(), speeds.size() == 1 ? "" : "s, geometric mean", speed),
+  return {fmt::format("Attention in {} by flash, {} against {} ({}): {:.2f} times as fast.", precision, gpu.name,
+                      base.name, counted(speeds.size(), "shape", "shapes, geometric mean"), speed),
           worth_sentence(speed, gpu, base, "For attention", "the same attention")};
 }
 

@@ -61,8 +61,8 @@ Texts comparison_of(const HeadlineSteps& steps, const HeadlineGpu& gpu, const He
   if (const auto energy = mean_ratio(steps, gpu, base, &millijoules_per_token)) {
     parts.push_back(fmt::format("{:.2f} of the energy per token", energy->value));
   }
-  return {fmt::format("{} against {} ({} size{}): {}.", gpu.name, base.name, rate->sizes,
-                      rate->sizes == 1 ? "" : "s, geometric mean", join(parts, ", ")),
+  return {fmt::format("{} against {} ({}): {}.", gpu.name, base.name,
+                      counted(rate->sizes, "size", "sizes, geometric mean"), join(parts, ", ")),
           worth_sentence(rate->value, gpu, base, "For these steps", "a token")};
 }
 
