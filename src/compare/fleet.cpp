@@ -250,9 +250,9 @@ Fleet compare_fleet(std::span<const NamedResults> files, const FleetOptions& opt
   }
   if (ceilings.empty()) {
     throw UsageError{
-        fmt::format("{} machine{}, and no ceiling that three of them have; measure three or more with "
+        fmt::format("{}, and no ceiling that three of them have; measure three or more with "
                     "--benchmark_filter=^Ceiling/",
-                    all.machines.size(), all.machines.size() == 1 ? "" : "s")};
+                    counted_in(all.machines, "machine"))};
   }
   const double level = options.false_alarms / static_cast<double>(ceilings.size());
   for (auto& [resource, names] : ceilings) {

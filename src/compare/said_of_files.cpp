@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "tbench/core/text.hpp"
+
 namespace tbench::compare {
 
 using Texts = std::vector<std::string>;
@@ -32,8 +34,7 @@ Texts said_once(const Texts& of_base, const Texts& of_next) {
   }
   Texts sentences;
   for (const auto& [file, text, others] : all) {
-    sentences.push_back(others == 0 ? file + text
-                                    : fmt::format("{} and {} other{}{}", file, others, others == 1 ? "" : "s", text));
+    sentences.push_back(others == 0 ? file + text : fmt::format("{} and {}{}", file, counted(others, "other"), text));
   }
   return sentences;
 }

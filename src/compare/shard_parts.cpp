@@ -87,8 +87,8 @@ void add_missing_shards(std::vector<std::string>& missing, const std::vector<Sha
   for (const Part& part : parts) rest -= part.size();
   std::vector<std::string> names;
   for (const Shard& shard : shards) names.push_back(to_string(shard));
-  const char* const many = names.size() == 1 ? "" : "s";
-  missing.push_back(fmt::format("shard{} {}, {} cases", many, join(names, " and "), rest));
+  missing.push_back(
+      fmt::format("{} {}, {} cases", agreeing(names.size(), "shard", "shards"), join(names, " and "), rest));
 }
 
 }  // namespace
@@ -118,9 +118,9 @@ bool are_shards(std::span<const NamedResults> files) {
   std::vector<std::string> others;
   for (const NamedResults& one : files) (shard_of(one.file) ? shards : others).push_back(one.label);
   if (shards.empty() || others.empty()) return !shards.empty();
-  throw UsageError{fmt::format("{} a shard (--tb_shard), {} none; merge the shards of one run, or files that are none",
-                               listed(shards) + (shards.size() == 1 ? " is" : " are"),
-                               listed(others) + (others.size() == 1 ? " is" : " are"))};
+  throw UsageError{fmt::format(
+      "{} {} a shard (--tb_shard), {} {} none; merge the shards of one run, or files that are none", listed(shards),
+      agreeing(shards.size(), "is", "are"), listed(others), agreeing(others.size(), "is", "are"))};
 }
 
 void check_shards(std::span<const Part> parts) {

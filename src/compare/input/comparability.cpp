@@ -126,7 +126,7 @@ std::string work_difference(std::span<const CasePair> pairs) {
     if (count++ == 0) first = fmt::format("{}: {:.6g} against {:.6g} FLOP", base->id.name(), *in_base, *in_next);
   }
   if (count == 0) return "";
-  return fmt::format("the work of {} case{} differs, first {}", count, count == 1 ? "" : "s", first);
+  return fmt::format("the work of {} differs, first {}", counted(count, "case"), first);
 }
 
 /// Returns the regimes or L2 states of both sides' replicates if they differ: "burst, sustained" or "L2 cold, L2 warm".
@@ -155,7 +155,7 @@ std::string way_difference(std::span<const CasePair> pairs) {
     first = fmt::format("{}: {}", pair.first->id.name(), contradiction);
   }
   if (count == 0) return "";
-  return fmt::format("{} case{} timed in different ways, first {}", count, count == 1 ? " was" : "s were", first);
+  return fmt::format("{} timed in different ways, first {}", counted(count, "case was", "cases were"), first);
 }
 
 /// Returns the regimes in which the common cases were timed on the base side.

@@ -49,8 +49,8 @@ std::string way_of(const std::map<std::string, std::string>& options) {
 void warn_of_shared_gpu(ComparisonSide& side, const std::string& path, std::optional<std::int64_t> others,
                         const char* when) {
   if (others.value_or(0) == 0) return;
-  side.shared_gpus.push_back(fmt::format("'{}': {} other process{} on the GPU when it {}", path, *others,
-                                         *others == 1 ? " was" : "es were", when));
+  side.shared_gpus.push_back(fmt::format("'{}': {} on the GPU when it {}", path,
+                                         counted(*others, "other process was", "other processes were"), when));
   side.warnings.push_back(side.shared_gpus.back());
 }
 

@@ -149,7 +149,7 @@ void warn_of_odd(PlainCases& found) {
   }
   if (odd.count == 0) return;
   std::string others;
-  if (odd.count > 1) others = fmt::format("; so {} {} more", odd.count == 2 ? "is" : "are", odd.count - 1);
+  if (odd.count > 1) others = fmt::format("; so {} {} more", agreeing(odd.count - 1, "is", "are"), odd.count - 1);
   found.warnings.push_back(odd.first + others);
 }
 

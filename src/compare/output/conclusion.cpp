@@ -16,6 +16,7 @@
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/case_values.hpp"
 #include "tbench/compare/comparison_output.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/results/conclusion.hpp"
 
 namespace tbench::compare {
@@ -121,16 +122,16 @@ Texts cross_reasons(const Comparison& comparison) {
   Texts why{fmt::format("compared without verdicts: {} against {}", named(comparison.base.device),
                         named(comparison.next.device))};
   for (const FamilyMean& mean : comparison.families) {
-    why.push_back(fmt::format("{}: new over base {:.4f}, geometric mean of {} case{}", mean.family, mean.ratio,
-                              mean.cases, mean.cases == 1 ? "" : "s"));
+    why.push_back(fmt::format("{}: new over base {:.4f}, geometric mean of {}", mean.family, mean.ratio,
+                              counted(mean.cases, "case")));
   }
   return why;
 }
 
 void add_missing(Texts& why, const Texts& names, const char* side) {
   if (names.empty()) return;
-  why.push_back(fmt::format("{} case{} only in {}, first {}", names.size(), names.size() == 1 ? " is" : "s are", side,
-                            names.front()));
+  why.push_back(
+      fmt::format("{} only in {}, first {}", counted(names.size(), "case is", "cases are"), side, names.front()));
 }
 
 std::string in_turns(const Comparison& comparison, Texts names) {

@@ -198,7 +198,7 @@ std::string comparison_summary(const Comparison& comparison) {
   for (const auto& [outcome, count] : count_outcomes(comparison)) {
     parts.push_back(fmt::format("{} {}", count, to_string(outcome)));
   }
-  std::string text = fmt::format("{} case{}", comparison.cases.size(), comparison.cases.size() == 1 ? "" : "s");
+  std::string text = counted_in(comparison.cases, "case");
   text += parts.empty() ? ", different devices: no verdicts" : ": " + join(parts, ", ");
   if (!comparison.only_in_base.empty()) text += fmt::format("; {} only in base", comparison.only_in_base.size());
   if (!comparison.only_in_next.empty()) text += fmt::format("; {} only in new", comparison.only_in_next.size());

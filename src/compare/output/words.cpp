@@ -67,8 +67,7 @@ void add_part(std::string& text, const std::string& part) {
 
 void add_said(std::string& text, const Said& said, const std::vector<const Case*>& cases) {
   if (cases.empty()) return;
-  std::string part =
-      fmt::format("{} {}", counted(cases.size(), "case", "cases"), cases.size() == 1 ? said.one : said.several);
+  std::string part = fmt::format("{} {}", counted_in(cases, "case"), agreeing(cases.size(), said.one, said.several));
   if (said.has_range && judged_ratio(*cases.front())) part += fmt::format(", by {}", range_of(cases));
   add_part(text, part);
 }
@@ -168,10 +167,6 @@ std::string CaseNames::operator()(const CaseId& id) const {
 
 std::string signed_percent(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:+.1f}", 100 * (*ratio - 1)) : "";
-}
-
-std::string counted(std::size_t count, const std::string& one, const std::string& several) {
-  return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
 std::optional<double> judged_ratio(const CaseComparison& c) {

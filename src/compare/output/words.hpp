@@ -27,9 +27,6 @@ class CaseNames {
 /// Returns a ratio as a change in percent, without the unit: `+4.8` for 1.048; empty if the ratio is absent.
 [[nodiscard]] std::string signed_percent(const std::optional<double>& ratio);
 
-/// Returns a count with its noun: `1 case`, `12 cases`.
-[[nodiscard]] std::string counted(std::size_t count, const std::string& one, const std::string& several);
-
 /// Returns the ratio that determines the outcome: the ratio of the device times if these were tested, otherwise the
 /// ratio of the times.
 [[nodiscard]] std::optional<double> judged_ratio(const CaseComparison& c);
