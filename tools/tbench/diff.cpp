@@ -41,8 +41,8 @@ void complete(DiffArguments& arguments) {
     std::vector<std::string> example = arguments.base;
     if (example.size() == 1) example.emplace_back("NEW");
     example.insert(example.begin() + static_cast<std::ptrdiff_t>(example.size() / 2), "--to");
-    throw UsageError{fmt::format("{} file{} and no --to: put it before the new ones, e.g. {}", arguments.base.size(),
-                                 arguments.base.size() == 1 ? "" : "s", join(example, " "))};
+    throw UsageError{fmt::format("{} and no --to: put it before the new ones, e.g. {}",
+                                 counted_in(arguments.base, "file"), join(example, " "))};
   }
   arguments.next.push_back(std::move(arguments.base.back()));
   arguments.base.pop_back();

@@ -50,13 +50,13 @@ bool import_folder(const HistoryArguments& arguments) {
   }
   if (!ignored.empty()) {
     note(fmt::format("'{}': left out {} that {} no results, such as '{}'", arguments.import,
-                     counted_in(ignored, ".json file"), ignored.size() == 1 ? "holds" : "hold", ignored.front()));
+                     counted_in(ignored, ".json file"), agreeing(ignored.size(), "holds", "hold"), ignored.front()));
   }
   history::History history = history::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);
   const auto is_new = std::ranges::count_if(added, &history::History::Added::is_new);
-  const std::string line = fmt::format("{} run{} added to '{}', {} known already", is_new, is_new == 1 ? "" : "s",
-                                       arguments.db, added.size() - static_cast<std::size_t>(is_new));
+  const std::string line = fmt::format("{} added to '{}', {} known already", counted(is_new, "run"), arguments.db,
+                                       added.size() - static_cast<std::size_t>(is_new));
   if (!arguments.json) {
     print_line(line);
   } else if (arguments.pattern.empty()) {

@@ -254,7 +254,7 @@ std::vector<std::string> without_folders(const std::vector<std::string>& paths) 
     std::ranges::move(found.results, std::back_inserter(files));
     if (found.others.empty()) continue;
     note(fmt::format("'{}': left out {} that {} no results, such as '{}'", path, counted_in(found.others, ".json file"),
-                     found.others.size() == 1 ? "holds" : "hold", found.others.front()));
+                     agreeing(found.others.size(), "holds", "hold"), found.others.front()));
   }
   return files;
 }

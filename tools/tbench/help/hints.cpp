@@ -109,7 +109,7 @@ std::string other_command_hint(const std::string& name, const CLI::App& command,
   }
   constexpr std::size_t kMost = 3;
   if (owners.empty() || owners.size() > kMost) return "";
-  return fmt::format("; {} {} it", join(owners, ", "), owners.size() == 1 ? "has" : "have");
+  return fmt::format("; {} {} it", join(owners, ", "), agreeing(owners.size(), "has", "have"));
 }
 
 }  // namespace
