@@ -1,4 +1,4 @@
-// The table of all cases: a row a case, a set of columns a file.
+// Fills the table of all cases, which has a row per case and a set of columns per file.
 tbench.cases = (() => {
   const { files, legend, records, keys, element, format, groupBy } = tbench;
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);

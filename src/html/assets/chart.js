@@ -1,20 +1,20 @@
-// Makes the charts usable that C++ drew (src/html/plots) and that sketch.js draws: filters, the scale of an axis, hidden
-// series, tooltips. A mark has data-x, data-y and its facts; the data of its case is records[data-case].
+// Makes charts interactive, whether C++ drew them (src/html/plots) or sketch.js did: filters, a linear or logarithmic y axis,
+// series that can be hidden, and tooltips. A mark has its values in data-x and data-y, and the index of its record in data-case.
 tbench.charts = (() => {
   const { element, format, records, chartFiles: files } = tbench;
   const { isGone, seriesOf, entriesOf, marksOf, titleOf } = files;
-  const kShown = 16; // panels of one plot at once
-  const kRow = 32; // units of a row in row_chart.cpp
+  const kShown = 16; // maximum number of panels that a plot shows
+  const kRow = 32; // height of a row, as in row_chart.cpp
   const tip = element("div", { id: "tip", role: "status", hidden: "" });
   const place = (mark) => mark.getAttribute("d").match(/^M(\S+) ([^m]+)/).slice(1).map(Number);
 
-  /** Draws a series' line through its points that are shown. */
+  /** Draws the line of a series through its visible points. */
   function redraw(group) {
     const line = group.querySelector(".line:not([data-values])");
     const points = marksOf(group).filter((mark) => mark.dataset.y !== "" && !isGone(mark));
     if (line && marksOf(group).length) line.setAttribute("d", points.map((mark, i) => `${i ? "L" : "M"}${place(mark).join(" ")}`).join(""));
   }
-  /** Switches y between its two sets of ticks, and moves points and lines. */
+  /** Switches the y axis to its other set of ticks, linear or logarithmic, and moves the points and lines. */
   function turn(figure) {
     const sets = [...figure.querySelectorAll(".ticks")];
     const next = sets.find((set) => set.hasAttribute("display"));
@@ -27,7 +27,7 @@ tbench.charts = (() => {
     seriesOf(figure).forEach(redraw);
     return scale;
   }
-  /** Takes away rows without a mark, and moves up those below. */
+  /** Hides rows without a visible mark, and moves the rows below them up. */
   function close(figure) {
     const rows = [...figure.querySelectorAll("text[data-row]")];
     const shown = new Set(marksOf(figure).filter((mark) => !isGone(mark)).map((mark) => mark.dataset.row));
@@ -35,7 +35,7 @@ tbench.charts = (() => {
     const shift = rows.map((row) => { if (!shown.has(row.dataset.row)) up += kRow; row.classList.toggle("gone", !shown.has(row.dataset.row)); return -up; });
     figure.querySelectorAll("[data-row]").forEach((node) => node.setAttribute("transform", `translate(0 ${shift[node.dataset.row]})`));
   }
-  /** Shows the marks of `list` alone, and hides charts and plots without any. */
+  /** Shows only the marks of the records in `list`, and hides charts and plots that have none of them. */
   function show(list) {
     const passing = new Set(list.map((record) => String(record.index)));
     for (const section of document.getElementById("plots").children) {
@@ -55,7 +55,7 @@ tbench.charts = (() => {
     }
   }
 
-  /** Adds buttons to a chart: for its scale, its files, and each of its series. */
+  /** Adds buttons to a chart: for the scale of its y axis, for its files, and for each of its series. */
   function adopt(figure) {
     const button = (words, act) => { const made = element("button", { type: "button", "aria-label": `${words}: ${titleOf(figure)}` }, words); made.addEventListener("click", () => act(made)); return made; };
     const tools = element("div", { class: "tools" }, button("SVG", () => files.save(titleOf(figure), "svg", "image/svg+xml", files.svg(figure))), button("CSV", () => files.save(titleOf(figure), "csv", "text/csv", files.csv(figure))));
@@ -83,7 +83,7 @@ tbench.charts = (() => {
   document.body.append(tip);
   for (const kind of ["pointerover", "pointerdown"]) document.addEventListener(kind, tell);
 
-  /** Inflates and inserts the charts that C++ drew, a section at a time, so that the page can be used meanwhile. */
+  /** Decompresses the charts that C++ drew and inserts them section by section, so that the page responds meanwhile. */
   async function insert() {
     const markup = await unpacked("figures");
     if (!markup) return;
@@ -94,7 +94,7 @@ tbench.charts = (() => {
       root.lastElementChild.querySelectorAll("figure").forEach(adopt);
     }
   }
-  /** Number of marks by plot. */
+  /** Returns the number of visible marks of each visible plot, by the id of the plot. */
   const counts = () => Object.fromEntries([...document.getElementById("plots").children].filter((section) => !section.hidden).map((section) => [section.id, marksOf(section).filter((mark) => !isGone(mark)).length]));
   return { show, adopt, counts, ready: insert() };
 })();

@@ -1,7 +1,7 @@
-// The files of a chart: its numbers as CSV, and its picture as SVG.
+// Saves a chart as a file: its numbers as CSV, or its picture as SVG.
 tbench.chartFiles = (() => {
   const { element, records } = tbench;
-  const kEntry = 18; // units of a legend's entry in a picture
+  const kEntry = 18; // height of a legend's entry, in units of the picture
   const kStyles = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "display"];
   const isGone = (mark) => mark.classList.contains("gone");
   const seriesOf = (figure) => [...figure.querySelectorAll("g.series")];
@@ -15,14 +15,14 @@ tbench.chartFiles = (() => {
     setTimeout(() => URL.revokeObjectURL(url), 1000);
   }
   const quoted = (text = "") => (/[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-  /** Rows of the marks that the filters leave. */
+  /** Returns a CSV table with a row per mark that passes the filters. */
   function csv(figure) {
     const names = entriesOf(figure).map((entry) => entry.textContent);
     const rows = seriesOf(figure).flatMap((group, i) => marksOf(group).filter((mark) => !isGone(mark)).map(({ dataset: d }) =>
       [names[i] ?? titleOf(figure), d.x, d.y, d.unit, d.interval, d.n, d.status, records[d.case]?.name, d.note]));
     return [["series", "x", "y", "unit", "interval_percent", "n", "status", "case", "note"], ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
   }
-  /** The picture with its title and legend, and with literal colours: a file has no style sheet. */
+  /** Returns the picture with its title and legend. Elements get their computed styles, because the file has no style sheet. */
   function svg(figure) {
     const picture = figure.querySelector("svg");
     const [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);

@@ -1,10 +1,10 @@
-// Every file against the first one, as `tbench diff` compares them: as a table.
+// Shows how `tbench diff` compares each file with the first one: a summary per file, and one table.
 tbench.comparison = (() => {
   const { files, comparisons, shortNames, format, percent, element } = tbench;
   const kClass = { WRONG: "bad", ERROR: "bad", REGRESSED: "bad", LIKELY_SLOWER: "bad", LIKELY_FASTER: "good", IMPROVED: "good", HOST: "warn", CLOCK: "warn", UNDECIDED: "warn" };
   const base = files[0].label;
   const several = comparisons.length > 1;
-  /** Cases of a comparison that the filters leave. */
+  /** Returns the cases of a comparison that pass the filters. */
   const selected = (comparison, records) => {
     const known = new Set(records.map((r) => r.name));
     return comparison.cases.filter((c) => known.has(c.name));

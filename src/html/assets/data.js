@@ -1,13 +1,13 @@
-// A page's data as records with names, and how numbers are written. Layout of the data: pages.hpp.
+// Turns the data of the page (layout: pages.hpp) into records with names, and formats numbers.
 tbench = (() => {
-  /** What names its family by index and has one value a key. */
+  /** Returns the item with its name, the name of its family and its values by key. `item` has the family's index and a list of values. */
   const named = (item) => {
     const family = raw.families[item.family];
     const values = {};
     family.keys.forEach((key, i) => { if (item.values[i] !== null) values[key] = item.values[i]; });
     return { ...item, family: family.name, values, name: [family.name, ...Object.entries(values).map(([k, v]) => `${k}:${v}`)].join("/") };
   };
-  /** Three lists of numbers (trace_data.hpp) with names. */
+  /** Returns a trace with named numbers. The data has it as three lists of numbers (trace_data.hpp). */
   const traceOf = ([span, device, host, own, others, longest_us, kernels, launches], classes, ranges) => ({ span, device, gaps: { host, own, others }, longest_us, kernels, launches,
     classes: Array.from({ length: classes.length / 4 }, (_, i) => ({ phase: raw.trace_names[classes[4 * i]], name: raw.trace_names[classes[4 * i + 1]], ms: classes[4 * i + 2], operations: classes[4 * i + 3] })),
     ranges: Array.from({ length: ranges.length / 3 }, (_, i) => ({ name: raw.trace_names[ranges[3 * i]], around: ranges[3 * i + 1], ms: ranges[3 * i + 2] })) });
@@ -34,7 +34,8 @@ tbench = (() => {
     }
     return groups;
   };
-  /** Names of cases without the values that all of their family share, and those. A family of one case shares nothing. */
+  /** Returns name(case), which leaves out the values that all cases of a family share, and `shared`, a text per family with these
+      values. A family with a single case has no shared values. */
   const shortNames = (cases) => {
     const write = (values) => values.map(([key, value]) => `${key}:${value}`).join(" ");
     const shared = new Map([...groupBy(cases, (c) => c.family)].filter(([, group]) => group.some((c) => c.name !== group[0].name))
@@ -45,9 +46,9 @@ tbench = (() => {
   };
   const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
   const format = (value) => (value === undefined ? "" : short.format(value));
-  /** A ratio as a change, `+1.53`. */
+  /** Returns a ratio as a change in percent, without the unit: `+1.53` for 1.0153. */
   const percent = (ratio) => (ratio === undefined ? "" : `${ratio >= 1 ? "+" : "−"}${Math.abs(100 * (ratio - 1)).toFixed(2)}`);
-  /** An element; its children are texts or elements, never markup. */
+  /** Makes an element. Its children are elements or texts, which are not parsed as markup. */
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

@@ -1,5 +1,6 @@
-// Search, a choice for each key that varies, and the light theme on paper.
-/** Calls update(list) with the records that pass. facets: [title, values, of(record)] beside those of the keys. */
+// Makes the filters of a page, a search field and a select box per key that varies, and sets the light theme for printing.
+/** Calls update(list) with the records that pass the filters, first of all and after each change. Each [title, of(record)] in
+    `facets` is one more select box. */
 tbench.filters = (facets, noun, update) => {
   const { records, keys, distinct, element } = tbench;
   const search = document.getElementById("search");

@@ -1,18 +1,19 @@
-// The ranges of one traced step as an icicle, as wide as their time on the GPU: what flame_chart.cpp draws where there are no scripts.
+// Draws the ranges of one traced step as an icicle chart, in which the width of a range is its time on the GPU. For pages without
+// scripts, flame_chart.cpp draws the same chart.
 tbench.flame = (() => {
   const { format, element } = tbench;
   const { drawn } = tbench.sketch;
-  const kWidth = 1180, kRow = 22, kBox = 21; // in units of the picture
-  const kLetter = 6.7, kPadding = 8, kMinLetters = 3; // of a name in its box
-  const kLeast = 0.4; // wide, to be drawn
-  const kSlots = [2, 1, 6, 7, 3, 4, 5, 9]; // of outermost ranges; what is inside has a share of their colour
-  /** Where each range is: those in one stand side by side in their order, and begin where it does. */
+  const kWidth = 1180, kRow = 22, kBox = 21; // in units of the picture, like all lengths here
+  const kLetter = 6.7, kPadding = 8, kMinLetters = 3; // width of a letter and of both margins of a name, and the fewest letters shown
+  const kLeast = 0.4; // minimum width of a box; narrower ones are not drawn
+  const kSlots = [2, 1, 6, 7, 3, 4, 5, 9]; // colours of the outermost ranges; an inner range has a stronger tint of the same colour
+  /** Returns the place of each range. The ranges inside another one are side by side, in their order, from its left edge on. */
   function placesOf(ranges) {
     const whole = { left: 0, filled: 0, depth: -1 };
     let outermost = 0;
     return { whole, places: ranges.reduce((places, range) => {
       const around = range.around < 0 ? whole : places[range.around];
-      const prefix = `${around.range?.name}.`; // `attention.qkv` is `qkv` in `attention`
+      const prefix = `${around.range?.name}.`; // `attention.qkv` is written `qkv` inside `attention`
       places.push({ left: around.left + around.filled, filled: 0, depth: around.depth + 1, slot: around.slot ?? kSlots[outermost++ % kSlots.length],
         short: range.name.startsWith(prefix) ? range.name.slice(prefix.length) : range.name, range });
       around.filled += range.ms;
@@ -33,7 +34,7 @@ tbench.flame = (() => {
     const name = cut(short, width);
     return name ? [box, drawn("text", { class: "inside", x: left * unit + kPadding / 2, y: kRow * depth + 15 }, name)] : [box];
   }
-  /** Of a record without traced ranges nothing is shown. */
+  /** Shows the chart of a record, or nothing if the record has no traced ranges. */
   return (record) => {
     const parent = document.getElementById("flame");
     parent.replaceChildren();

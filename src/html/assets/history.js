@@ -1,8 +1,8 @@
-// Puts the page of a history together: machines and their epochs, all series in a table, plots of those chosen.
+// Builds the page of a history: the machines with their epochs, a table of all series, and plots of the series that pass the filters.
 (() => {
   const { files, records, format, percent, element, sketch, series, filters } = tbench;
-  const kPlots = 12; // at once
-  const kStates = ["regressed", "changed", "quiet"]; // what matters first
+  const kPlots = 12; // per page
+  const kStates = ["regressed", "changed", "quiet"]; // in the order of the plots
   const several = files.length > 1;
   let list = [];
   let page = 0;
@@ -46,7 +46,7 @@
     list.slice(page * kPlots, (page + 1) * kPlots).forEach(sectionOf);
     tbench.pager(document.getElementById("series-pages"), page, list.length, kPlots, (to) => { page = to; render(); document.getElementById("series").scrollIntoView(); });
   }
-  /** The plot of a series, wherever it is in the list. */
+  /** Turns to the page that has the plot of a series, and scrolls to the plot. */
   function show(record) {
     page = Math.floor(list.indexOf(record) / kPlots);
     render();

@@ -1,12 +1,12 @@
-// Puts the page of results together: run headers, plots, comparison, one case, all cases.
+// Builds the page of results: run headers, summary, plots, comparison, one case, all cases.
 (() => {
   const { summary, folded, files, records, format, element, charts, sketch, comparison, cases, filters, flame } = tbench;
   const chosen = document.getElementById("chosen");
-  const kChoices = 1000; // of cases to show in full; a search narrows them
+  const kChoices = 1000; // maximum number of cases in the select box; a search shortens it
 
   const points = (sentences) => element("ul", {}, ...sentences.map(([text, tone]) => element("li", tone ? { class: tone } : {}, text)));
   const parts = (list) => list.flatMap(([heading, sentences]) => [...(summary.length > 1 ? [element("h3", {}, heading)] : []), points(sentences)]);
-  const kOpen = folded ? 1 : summary.length; // parts of the summary
+  const kOpen = folded ? 1 : summary.length; // parts of the summary that are not folded away
   const runs = document.getElementById("runs");
   const rest = summary.slice(kOpen);
   const marked = rest.filter(([, sentences]) => sentences.some(([, tone]) => tone === "bad" || tone === "warn")).length;
@@ -22,7 +22,7 @@
     runs.append(element("div", { class: "run" }, element("h2", {}, file.device),
       element("div", { class: "note" }, `${file.label}, ${file.cases} results`), element("dl", {}, ...facts)));
   }
-  /** What a case is held against, and what its family found. */
+  /** Shows the share of its ceiling that a case reaches, and the findings of its family. */
   function details(record) {
     const facts = Object.entries(record?.findings ?? {});
     const share = record?.metrics.ceiling_share;

@@ -1,17 +1,17 @@
-// One series over time: its points, levels and events, as a panel for sketch.js and as a table that says the same.
+// Prepares one series over time, with its points, levels and events: as a panel for sketch.js and as a table with the same content.
 tbench.series = (() => {
   const { files, groupBy, format, percent, element } = tbench;
   const { steps, labels } = tbench.sketch;
-  const kLeastRange = 0.04; // of the middle: noise is to look like noise
-  const kHalfDay = 43_200_000; // ms, so that points are off the frame
-  const kDays = 4; // that are named below a plot
+  const kLeastRange = 0.04; // minimum range of the y axis as a share of its middle, so that noise looks small
+  const kHalfDay = 43_200_000; // ms; keeps points off the frame
+  const kDays = 4; // number of dates below a plot
   const night = (point) => point.started.split("T")[0];
   const median = (values) => {
     const sorted = [...values].sort((a, b) => a - b);
     return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
   };
 
-  /** The points, oldest first, each with its run; first: the first time of its epoch that counts. */
+  /** Returns the points, oldest first, each with its run. `first` is the first valid time of the point's epoch. */
   function pointsOf(record) {
     const changes = new Map(record.changes);
     const regressed = new Set(record.regressed);
@@ -29,7 +29,7 @@ tbench.series = (() => {
       return { ...point, first };
     });
   }
-  /** What there is to say of a night, for the table and the pointer. */
+  /** Returns the events of a point, for the table and the tooltip. */
   function eventsOf(point) {
     return [...(point.startsEpoch ? ["new epoch"] : []), ...(point.change === undefined ? [] : [`level ${percent(point.change)} %`]), ...(point.regressed ? ["REGRESSED"] : []),
       ...(point.invalid ? ["invalid night"] : []), ...(point.status === "ok" ? [] : [point.status])];
@@ -41,7 +41,7 @@ tbench.series = (() => {
     const half = 1.1 * Math.max((high - low) / 2, (middle * kLeastRange) / 2);
     return { min: middle - half, max: middle + half };
   }
-  /** The medians between changes of level and of epoch, as lines with gaps between them. */
+  /** Returns a line per stretch without a change of level or epoch, at its median. The lines have gaps between them. */
   function levels(points) {
     let level = 0;
     const numbered = points.map((p) => ({ p, level: (level += p.startsEpoch || p.change !== undefined ? 1 : 0) })).filter(({ p }) => p.counts);
@@ -77,7 +77,7 @@ tbench.series = (() => {
   const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["device ms", (p) => format(p.device), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],
     ["from first %", (p) => (p.ms === undefined || p.first === undefined ? "" : percent(p.ms / p.first)), true], ["events", (p) => eventsOf(p).join("; ")],
     ["commit", (p) => p.commit], ["peak GiB", (p) => (p.bytes === undefined ? "" : (p.bytes / 2 ** 30).toFixed(3)), true], ["n", (p) => String(p.n), true]];
-  /** Newest first. */
+  /** Returns a table with a row per point, newest first. */
   function tableOf(record, points) {
     const attributes = (number) => (number ? { class: "number" } : {});
     const kind = (title, p) => (title === "events" ? { class: p.regressed || p.status !== "ok" ? "bad" : p.change !== undefined || p.invalid ? "warn" : "" } : {});

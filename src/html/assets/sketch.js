@@ -1,11 +1,11 @@
-// Draws what only the page knows: the samples of the case that is chosen, and a series of a history. The markup is that of the charts
-// that C++ draws (src/html/charts), so that chart.js serves both.
+// Draws the charts whose content is not known when the page is written: the samples of the selected case, and the series of a
+// history. The markup is the same as in the charts that C++ draws (src/html/charts), so chart.js works with both.
 tbench.sketch = (() => {
   const { element, format } = tbench;
   const kWidth = 560, kHeight = 300, kLeft = 64, kRight = 16, kTop = 12, kBottom = 44; // as in line_chart.cpp
-  const kEdge = 24; // where a label of x would touch one of y
-  const kSteps = 6; // of an axis at most
-  const kMargin = 0.05; // of a range, beyond its ends
+  const kEdge = 24; // distance from the y axis within which a centred label of the x axis would touch a label of the y axis
+  const kSteps = 6; // maximum number of steps on an axis
+  const kMargin = 0.05; // beyond each end of a range, as a share of the range
   const kShapes = { circle: "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", small: "m-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0", triangle: "m0 -7l6 11h-12z", diamond: "m0 -7l7 7l-7 7l-7 -7z",
     cross: "m-5 -5l10 10m0 -10l-10 10", star: "m0 -6v12m-6 -6h12m-10 -4l8 8m0 -8l-8 8" };
   const drawn = (tag, attributes, ...children) => {
@@ -14,18 +14,18 @@ tbench.sketch = (() => {
     made.append(...children);
     return made;
   };
-  /** Multiples of 1, 2 or 5 times a power of ten. */
+  /** Returns the multiples of a step between both ends. The step is 1, 2 or 5 times a power of ten. */
   function steps(low, high) {
     const least = (high - low) / kSteps;
     const step = [1, 2, 5, 10].map((factor) => factor * 10 ** Math.floor(Math.log10(least))).find((s) => s >= least * (1 - 1e-9));
     return Array.from({ length: Math.floor(high / step + 1e-9) - Math.ceil(low / step - 1e-9) + 1 }, (_, i) => (Math.ceil(low / step - 1e-9) + i) * step);
   }
-  /** Enough digits to tell neighbours apart. */
+  /** Returns labels with enough digits to tell neighbours apart. */
   function labels(values) {
     const written = [6, 8, 10, 12].map((digits) => values.map((v) => String(Number(v.toPrecision(digits)))));
     return written.find((texts) => new Set(texts).size === texts.length) ?? written.at(-1);
   }
-  /** A linear axis; what does not begin at 0 says so. */
+  /** Returns a linear axis. If it does not begin at 0, its title says where it begins. */
   function linear(values, title, fromZero = false) {
     const [lowest, high] = [Math.min(...values), Math.max(...values)];
     const zero = fromZero || 2 * lowest <= high || lowest === high;
@@ -57,7 +57,8 @@ tbench.sketch = (() => {
     return one.shape ? drawn("path", { class: classOf(one.shape), d: path(one.shape, 6, 6) }) : drawn("path", { class: "line dashed", d: "M0 6H12" });
   }
   const words = (x, y, anchor, text) => drawn("text", { x, y, "text-anchor": anchor }, text);
-  /** panel: title, said (for a screen reader), x and y (low, high, ticks, title), series (name, paint, shape, line, bar, points). */
+  /** Draws a panel. It has a title, `said` (a text for screen readers), the axes x and y (low, high, ticks, title), and series (name,
+      paint, shape, line, bar, points). */
   function draw(panel) {
     const x = (value) => kLeft + (kWidth - kLeft - kRight) * (value - panel.x.low) / (panel.x.high - panel.x.low);
     const y = (value) => kHeight - kBottom - (kHeight - kBottom - kTop) * (value - panel.y.low) / (panel.y.high - panel.y.low);
@@ -70,7 +71,7 @@ tbench.sketch = (() => {
     const legend = element("ul", { class: "legend" }, ...panel.series.map((one) => element("li", {}, drawn("svg", { viewBox: "0 0 12 12", "aria-hidden": "true", style: `--series:var(${one.paint})` }, signOf(one)), one.name)));
     return tbench.charts.adopt(element("figure", { class: "chart" }, element("figcaption", {}, panel.title), element("div", { class: "scroll" }, picture), legend));
   }
-  /** The samples of a case, by size and in the order taken. */
+  /** Shows the samples of a case as a histogram, and in the order in which they were taken. */
   function samples(record) {
     const parent = document.getElementById("samples");
     parent.replaceChildren();

@@ -1,5 +1,5 @@
-// A table that is sorted by any column and shown a page at a time.
-/** Buttons to the page before and the one after; none where one page holds everything. */
+// Shows tables page by page, sorted by any column.
+/** Adds buttons that go to the previous and the next page, unless everything is on one page. */
 tbench.pager = (nav, page, count, size, go) => {
   const last = Math.ceil(count / size) - 1;
   nav.replaceChildren();
@@ -12,13 +12,14 @@ tbench.pager = (nav, page, count, size, go) => {
   };
   nav.append(step("Previous", page - 1), `page ${page + 1} of ${last + 1}`, step("Next", page + 1));
 };
-/** columns: title, of(row) to sort by, number. cells(row): its elements. groups: elements of a row above the header's. */
+/** Returns a function that shows rows in the table. A column has a title, of(row), which it is sorted by, and `number` if it holds
+    numbers. cells(row) makes the cells of a row. `groups` are the cells of a row above the titles. */
 tbench.sortedTable = (table, nav, columns, cells, groups = []) => {
   const { element } = tbench;
-  const kRows = 200; // of a page: thousands of rows at once make a browser wait
+  const kRows = 200; // per page; a browser takes long to show thousands of rows
   const state = { column: -1, down: false, page: 0, rows: [] };
   function compare(a, b) {
-    if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1; // unknown last, either way
+    if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1; // unknown values are last in both directions
     const sign = state.down ? -1 : 1;
     const [x, y] = [Number(a), Number(b)];
     return sign * (Number.isNaN(x) || Number.isNaN(y) ? String(a).localeCompare(String(b)) : x - y);
