@@ -54,6 +54,13 @@ struct Group {
   }
 };
 
+/// Returns `tiny, small, ...`.
+std::string builtin_size_list() {
+  std::vector<std::string> names;
+  for (const ModelSize& size : builtin_model_sizes()) names.push_back(size.name);
+  return join(names, ", ");
+}
+
 void add_size(const std::string& text, std::vector<ModelSize>& sizes) {
   const ModelSize size = parse_size_option(text);
   if (std::ranges::find(sizes, size.name, &ModelSize::name) != sizes.end()) {
@@ -90,9 +97,10 @@ void declare_selection(CLI::App& app, Options& options) {
       "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)");
   group.each(
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
-      "NAME:d_model,d_ff,num_layers,num_heads and, each after a comma, any of kv_heads=N, head_dim=N, vocab=N, "
-      "theta=X, tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a model size "
-      "(repeatable)");
+      fmt::format("NAME:d_model,d_ff,num_layers,num_heads and, each after a comma, any of kv_heads=N, head_dim=N, "
+                  "vocab=N, theta=X, tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a "
+                  "model size to the built-in {} (repeatable)",
+                  builtin_size_list()));
   app.add_option_function<std::string>(
          "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "

@@ -13,6 +13,14 @@ namespace tbench {
 inline constexpr std::int64_t kVocabSize = 10'000;
 inline constexpr double kRopeTheta = 10'000.0;
 
+/// The grids that have a size. The user's sizes are on the course grids.
+enum class SizeGroup {
+  kTest,        // the smoke suite and tests
+  kCourse,      // the course grids of suites and studies
+  kCourse2026,  // only the study `writeup_2026`
+  kPublished,   // long contexts of the suite `full`
+};
+
 /// Extents of one transformer, and the forms of its layers.
 struct ModelSize {
   std::string name;
@@ -26,6 +34,7 @@ struct ModelSize {
   double rope_theta{kRopeTheta};
   bool tied{};     // whether the LM head is the table of embeddings
   bool qk_norm{};  // whether each head's q and k pass an RMSNorm before RoPE
+  SizeGroup group{SizeGroup::kCourse};
 
   [[nodiscard]] std::int64_t kv_heads() const { return own_kv_heads > 0 ? own_kv_heads : num_heads; }
   [[nodiscard]] std::int64_t head_dim() const { return own_head_dim > 0 ? own_head_dim : d_model / num_heads; }
@@ -39,9 +48,12 @@ struct ModelSize {
   bool operator==(const ModelSize&) const = default;
 };
 
-/// Returns the built-in sizes: `tiny` (for tests and CPUs), `small` to `2.7B`, and `10B`, which `writeup_2026` has.
+/// Returns the built-in sizes: `tiny` (for tests and CPUs), the course's `small` to `2.7B`, `10B` of its edition of
+/// 2026, and published sizes: `llama3.2-1B` to `qwen3-8B`, and `cs336-leaderboard`.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
-/// Returns the sizes that suites and studies use: every built-in size except `tiny` and `10B`.
+/// Returns the built-in sizes of a group, in the order of builtin_model_sizes().
+[[nodiscard]] std::vector<ModelSize> model_sizes_of(SizeGroup group);
+/// Returns the sizes of SizeGroup::kCourse.
 [[nodiscard]] std::span<const ModelSize> course_model_sizes();
 [[nodiscard]] std::vector<std::string> course_size_names();
 
