@@ -150,8 +150,8 @@ class Exports {
 
 void say_start(const model::Plugin& plugin, const Exports& exports, std::size_t count, const std::string& folder) {
   fmt::print(stderr, "transformer_bench: exporting {}\n", plugin.path);
-  fmt::print(stderr, "transformer_bench: {} package{}, {} at a time, {} in {}\n", count, count == 1 ? "" : "s",
-             exports.at_a_time(), count == 1 ? "which stays" : "which stay", folder);
+  fmt::print(stderr, "transformer_bench: {}, {} at a time, {} in {}\n", counted(count, "package"), exports.at_a_time(),
+             agreeing(count, "which stays", "which stay"), folder);
 }
 
 /// Exports the missing packages of a function, and adds all of its packages to the plug-in.

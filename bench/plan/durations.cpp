@@ -36,10 +36,6 @@ std::string about(Seconds time) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string estimate_text(std::span<const ScheduledCase> plan, const RunDurations& durations) {
   Seconds total;
   std::set<std::string> unknown;
@@ -55,7 +51,7 @@ std::string estimate_text(std::span<const ScheduledCase> plan, const RunDuration
   if (!unknown.empty()) {
     text +=
         fmt::format("; {} without a measured duration {} estimated from {} neighbours", counted(unknown.size(), "case"),
-                    unknown.size() == 1 ? "is" : "are", unknown.size() == 1 ? "its" : "their");
+                    agreeing(unknown.size(), "is", "are"), agreeing(unknown.size(), "its", "their"));
   }
   return text;
 }

@@ -199,16 +199,15 @@ void leave_out_gpu_cases(Selection& selection, const std::vector<Family>& famili
 
 void say_what_is_left_out(const Selection& selection, std::FILE* to) {
   if (selection.need_gpu > 0) {
-    fmt::print(to, "{} case{} a GPU\n", selection.need_gpu, selection.need_gpu == 1 ? " needs" : "s need");
+    fmt::print(to, "{} a GPU\n", counted(selection.need_gpu, "case needs", "cases need"));
   }
   if (selection.need_packages > 0) {
-    fmt::print(to,
-               "{} case{} packages (--tb_packages; tools/compile_model.py and tools/compile_attention.py make them)\n",
-               selection.need_packages, selection.need_packages == 1 ? " needs" : "s need");
+    fmt::print(to, "{} packages (--tb_packages; tools/compile_model.py and tools/compile_attention.py make them)\n",
+               counted(selection.need_packages, "case needs", "cases need"));
   }
   if (selection.by_name_only > 0) {
-    fmt::print(to, "{} leaves out {} more case{}, which a --benchmark_filter that matches nothing else selects\n",
-               to_string(selection.suite), selection.by_name_only, selection.by_name_only == 1 ? "" : "s");
+    fmt::print(to, "{} leaves out {}, which a --benchmark_filter that matches nothing else selects\n",
+               to_string(selection.suite), counted(selection.by_name_only, "more case"));
   }
 }
 

@@ -94,7 +94,7 @@ static void refuse_traced_studies(const std::string& list) {
   throw UsageError{fmt::format(
       "--tb_study={}: {} {} traces of a GPU, and the cases run on the CPU. Run it on a machine with a GPU, or "
       "measure a study without traces, such as --tb_study={}.",
-      list, join(traced, " and "), traced.size() == 1 ? "needs" : "need",
+      list, join(traced, " and "), agreeing(traced.size(), "needs", "need"),
       others.empty() ? without->name : join(others, ","))};
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tbench/core/text.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/json_text.hpp"
 #include "tbench/results/record_json.hpp"
@@ -88,7 +89,7 @@ std::string reasons_by_rank(std::span<const std::vector<Record>> ranks, const st
   }
   std::vector<std::string> parts;
   for (const auto& [reason, of] : by_reason) {
-    parts.push_back(fmt::format("{} {}: {}", of.size() == 1 ? "rank" : "ranks", fmt::join(of, ", "), reason));
+    parts.push_back(fmt::format("{} {}: {}", agreeing(of.size(), "rank", "ranks"), fmt::join(of, ", "), reason));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

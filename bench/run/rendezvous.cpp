@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -31,7 +32,7 @@ Seconds since(Clock::time_point began) { return {std::chrono::duration<double>(C
 
 /// "rank 3" or "ranks 1, 3".
 std::string named(const std::vector<int>& ranks) {
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+  return fmt::format("{} {}", agreeing(ranks.size(), "rank", "ranks"), fmt::join(ranks, ", "));
 }
 
 std::string introduction_key(int rank) { return fmt::format("introduction/{}", rank); }

@@ -20,6 +20,7 @@
 #include "bench/session/case_loop.hpp"
 #include "bench/session/output.hpp"
 #include "bench/session/rank_session.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/render/report_page.hpp"
 #include "tbench/results/result_writer.hpp"
 
@@ -201,9 +202,8 @@ int finish(Session& session, const std::vector<Record>& records) {
   file.other_processes_at_end = session.runner->end_and_count_other_processes();
   if (file.other_processes_at_end.value_or(0) > 0) {
     const std::int64_t others = *file.other_processes_at_end;
-    fmt::print(stderr,
-               "transformer_bench: {} other process{} used the GPU when the run ended: do not trust its times\n",
-               others, others == 1 ? "" : "es");
+    fmt::print(stderr, "transformer_bench: {} used the GPU when the run ended: do not trust its times\n",
+               counted(others, "other process", "other processes"));
   }
   say_answer(session.request.options, file);
   if (session.request.options.json_on_stdout) {
