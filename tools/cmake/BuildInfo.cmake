@@ -9,7 +9,8 @@
 #   BuildInfo.cmake
 #   FILE lists the sources, one per line, relative to SOURCE_DIR. -DLIST=FILE writes the list of digested files.
 
-# tbench_program_sources(OUT TARGET...): files that the targets and the project's libraries below them are compiled from.
+# tbench_program_sources(OUT TARGET...): the files from which the targets, and the project's libraries that they link,
+# are compiled.
 function(tbench_program_sources out)
   set(pending ${ARGN})
   set(seen "")
@@ -66,9 +67,9 @@ function(tbench_program_sources out)
   set(${out} ${relative} PARENT_SCOPE)
 endfunction()
 
-set(TBENCH_VARIANT "" CACHE STRING "Name of a build that no recorded fact tells from another; stands in every result")
+set(TBENCH_VARIANT "" CACHE STRING "Name that tells this build from others with the same recorded facts; in every result")
 
-# tbench_compile_options(OUT): the options for C++ and CUDA in this build type, and the GPUs that the build is for.
+# tbench_compile_options(OUT): the options for C++ and CUDA in this build type, and the GPU architectures.
 function(tbench_compile_options out)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   set(options "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
@@ -107,9 +108,10 @@ endfunction()
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
-cmake_policy(VERSION 3.25) # a script sets none
+cmake_policy(VERSION 3.25) # no cmake_minimum_required() sets the policies of a script
 
-# Finds headers where the compiler does: next to the file that includes them, or below a folder of the project.
+# find_headers(FILE OUT): the project's headers that a file includes. Looks where the compiler does: next to the file,
+# and below the project's folders.
 function(find_headers file out)
   file(STRINGS ${SOURCE_DIR}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
   cmake_path(GET file PARENT_PATH folder)

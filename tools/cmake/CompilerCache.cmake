@@ -1,5 +1,4 @@
-# Uses ccache if it exists and can write its cache. With a cache that it cannot write, every object would fail to
-# compile.
+# Uses ccache if it is installed and can write its cache. If it cannot, no object compiles.
 
 find_program(TBENCH_CCACHE ccache)
 if(TBENCH_CCACHE)

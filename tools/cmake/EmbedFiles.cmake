@@ -1,8 +1,8 @@
 # Embeds files as bytes in a C++ source, at build time and with CMake alone.
 #
 # As a module: tbench_embed(TARGET [NOT_IN_DIGEST] NAMESPACE ns HEADER h.hpp FUNCTION f FILES a.css b/c.js ...)
-#   adds a source to TARGET that defines `std::span<const EmbeddedFile> ns::f()`, as declared in h.hpp. Each file has
-#   its name without folders. NOT_IN_DIGEST: no result depends on the files, so they do not change the digest of the
+#   adds a source to TARGET that defines `std::span<const EmbeddedFile> ns::f()`, as declared in h.hpp. The name of a
+#   file is without its folders. NOT_IN_DIGEST: no result depends on the files, so they do not change the digest of the
 #   sources (BuildInfo.cmake).
 # As a script: cmake -DFILES= -DOUTPUT= -DNAMESPACE= -DHEADER= -DFUNCTION= -P EmbedFiles.cmake
 
@@ -28,7 +28,7 @@ endfunction()
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
-cmake_policy(VERSION 3.25) # a script sets none
+cmake_policy(VERSION 3.25) # no cmake_minimum_required() sets the policies of a script
 
 set(arrays "")
 set(table "")

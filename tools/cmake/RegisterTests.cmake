@@ -1,9 +1,10 @@
-# Read by ctest. Registers the GoogleTest program `program`, called `name`, as `entries` of ctest: one per suite, one
-# per test, one for all tests, or `shards` for all tests except the suites in `apart`. GPU programs run at the same
-# time, except for the entries that match `alone`. Entries that match `run_here` are labelled with the `half`. In the
-# half with sanitizers, names begin with `asan/`. See tbench_test().
+# Registers the tests of the GoogleTest program `program` with ctest, which reads this file. `entries` tells whether an
+# entry of ctest is a suite, a test, or all tests; in the last case the suites in `apart` have entries of their own, and
+# the other tests are divided among `shards` entries. GPU programs run at the same time, except for the entries that
+# match `alone`. Entries that match `run_here` have the label `half`. In the half with sanitizers, names begin with
+# `asan/`. See tbench_test().
 
-cmake_policy(VERSION 3.25) # ctest sets none
+cmake_policy(VERSION 3.25) # no cmake_minimum_required() sets the policies of ctest
 
 # register(ENTRY FILTER [VARIABLE=VALUE...]): adds an entry whose program runs with these variables.
 function(register entry filter)

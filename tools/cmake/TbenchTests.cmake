@@ -1,6 +1,7 @@
-# Functions that make test programs and register tests. ci/test.sh runs the tests in two halves: a build with sanitizers
-# and the release build. A test that its half runs has the half's name as a label, `sanitizers` or `release`. ci/test.sh
-# and the test presets select tests only by this label. A program that the half does not run is not part of `all`.
+# Functions that make test programs and register tests. ci/test.sh runs the tests in two halves: one in a build with
+# sanitizers, the other in the release build. The tests that a half runs have its name as a label, `sanitizers` or
+# `release`, by which ci/test.sh and the test presets select them. Programs of which a half runs no test are not part of
+# its target `all`.
 
 set(TBENCH_TESTS all CACHE STRING "Tests that are built and labelled: those of the half (`half`), or `all`")
 set_property(CACHE TBENCH_TESTS PROPERTY STRINGS half all)
@@ -11,8 +12,8 @@ else()
 endif()
 
 # Options for the sources of tests, which take most of the time that building the tests takes. They are not optimised:
-# -O0 takes half the time of -O3. With sanitizers they have no UBSan checks at each access, most of which
-# AddressSanitizer would find, too; this takes three quarters of the time. The libraries under test are compiled as
+# -O0 takes half the time of -O3. With sanitizers, they are compiled without UBSan's checks of each access, which takes
+# three quarters of the time; AddressSanitizer finds most of these errors, too. The libraries under test are compiled as
 # usual.
 add_library(tbench_quick_to_compile INTERFACE)
 if(TBENCH_SANITIZE)
@@ -23,14 +24,14 @@ endif()
 
 # tbench_test(NAME [UNIT] [OPTIMISED] [EACH_TEST | ONE_PROCESS [SHARDS number] [APART suite...]]
 #             SOURCES a_test.cpp ... LIBRARIES targets... [UNDER_SANITIZERS pattern...] [LABELS label... [ALONE pattern...]])
-# Makes a GoogleTest program. UNIT: the half with sanitizers runs it; otherwise the release half does. Of a program of
-# the release half, the half with sanitizers also runs the tests that match a pattern of UNDER_SANITIZERS. OPTIMISED:
-# its sources compute for a long time.
-# Each suite has its own process and its own entry of ctest. With EACH_TEST, for long tests, each test has them. With
-# ONE_PROCESS, for processes that take a second to start, the whole program has them, except for the suites in APART,
-# which need a new process or are worth one. SHARDS divides a program's tests among that number of processes, which run
-# at the same time, if the host compares results for long. GPU programs run at the same time, except for entries that
-# match a pattern of ALONE: entries that measure times, or use all of the memory.
+# Makes a GoogleTest program. UNIT: the half with sanitizers runs it; otherwise the release half does. UNDER_SANITIZERS:
+# the half with sanitizers also runs the tests of a release program that match a pattern. OPTIMISED: the sources are
+# compiled with optimisation, for tests that compute for a long time.
+# Each suite is an entry of ctest with its own process. With EACH_TEST, for long tests, each test is. With ONE_PROCESS,
+# for programs that take a second to start, the whole program is, and the suites in APART have a process and an entry of
+# their own. SHARDS divides the tests of such a program among that number of processes, which run at the same time; it
+# suits programs whose results the host takes long to compare. GPU programs run at the same time, except for entries
+# that match a pattern of ALONE, because they measure times or use all of the memory.
 function(tbench_test name)
   cmake_parse_arguments(ARG "UNIT;OPTIMISED;EACH_TEST;ONE_PROCESS" "SHARDS" "SOURCES;ALONE;LIBRARIES;LABELS;APART;UNDER_SANITIZERS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

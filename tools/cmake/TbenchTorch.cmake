@@ -1,7 +1,7 @@
 # Finds CUDA and LibTorch. LibTorch comes with the torch wheel: ci/setup.sh installs it into .venv and tells CMake
 # where.
 
-# Torch's CMake ignores CMAKE_CUDA_ARCHITECTURES and, unless told, runs a program to look for a GPU.
+# Torch's CMake ignores CMAKE_CUDA_ARCHITECTURES, and without this list it runs a program to look for a GPU.
 set(TORCH_CUDA_ARCH_LIST ${TBENCH_CUDA_ARCHITECTURES})
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
@@ -34,14 +34,14 @@ get_filename_component(TBENCH_TORCH_LIB_DIR ${TORCH_LIBRARY} DIRECTORY)
 add_library(tbench_torch INTERFACE)
 target_include_directories(tbench_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(tbench_torch INTERFACE ${TORCH_LIBRARIES})
-# LibTorch has its own fmt, which comes before the system's and has no library. All other targets link fmt::fmt: a
-# source that instantiates fmt's headers takes 3 s to compile.
+# LibTorch has its own fmt headers, which precede the system's and have no library. All other targets link fmt::fmt,
+# because a source that instantiates fmt's templates takes 3 s to compile.
 target_link_libraries(tbench_torch INTERFACE fmt::fmt-header-only)
 separate_arguments(torch_cxx_flags NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(tbench_torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${torch_cxx_flags}>)
 
-# c10d's backends. The wheel has gloo's library without its headers. NCCL is in a wheel of NVIDIA's, whose header comes
-# before the system's, which may have any version. A program that is built without nccl.h runs ranks only on CPUs.
+# c10d's backends. LibTorch's wheel has gloo's library without its headers. NCCL comes in a wheel by NVIDIA; its header
+# precedes the system's, which may be of any version. A program that is built without nccl.h runs ranks only on CPUs.
 find_path(TBENCH_GLOO_INCLUDE_DIR gloo/context.h REQUIRED)
 find_path(TBENCH_NCCL_INCLUDE_DIR nccl.h PATHS ${TBENCH_TORCH_LIB_DIR}/../../nvidia/nccl/include NO_DEFAULT_PATH)
 find_path(TBENCH_NCCL_INCLUDE_DIR nccl.h)
@@ -53,8 +53,8 @@ if(TBENCH_NCCL_INCLUDE_DIR)
   target_compile_definitions(tbench_c10d INTERFACE USE_C10D_NCCL)
 endif()
 
-# A process has one cuBLAS, cuBLASLt and CUDA runtime, whichever is loaded first. It must load LibTorch's own libraries,
-# not the toolkit's. They are next to LibTorch or, for the wheel, in a wheel of NVIDIA's.
+# A process has one cuBLAS, one cuBLASLt and one CUDA runtime: the first that it loads. These must be LibTorch's own
+# libraries, not the toolkit's. They are next to LibTorch or, if LibTorch comes from the wheel, in a wheel by NVIDIA.
 get_filename_component(torch_wheel_libs ${TBENCH_TORCH_LIB_DIR}/../../nvidia/cu13/lib ABSOLUTE)
 set(TBENCH_CUDA_LIB_DIRS ${CUDAToolkit_LIBRARY_DIR})
 if(EXISTS ${torch_wheel_libs})

@@ -1,7 +1,7 @@
 #!/bin/sh
 # keep_ptxas_report.sh COMPILER ARGUMENT... -o OBJECT ...
-# Launches a compiler, and keeps what ptxas says of registers and spills (nvcc -Xptxas=-v) in OBJECT.ptxas instead of on the
-# console. Other messages, and the exit status, are the compiler's.
+# Runs a compiler, and writes what ptxas reports on registers and spills (nvcc -Xptxas=-v) to OBJECT.ptxas instead of
+# the console. Passes on the compiler's other messages and its exit status.
 previous=
 for argument; do
   [ "$previous" != -o ] || object=$argument
