@@ -3,13 +3,11 @@
 #include "tbench/cuda/nvml.hpp"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string_view>
 #include <utility>
 
 namespace tbench::cuda {
@@ -56,23 +54,6 @@ struct FieldValue {  // nvmlFieldValue_t
 static_assert(sizeof(FieldValue) == 40);
 constexpr unsigned int kPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, in mW; scope 0 is the GPU
 constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
-
-struct Reason {
-  std::uint64_t bit;  // nvmlClocksEventReason...
-  std::string_view name;
-  bool invalidates;
-};
-constexpr std::array kReasons{
-    Reason{0x001, "gpu_idle", false},
-    Reason{0x002, "applications_clocks_setting", false},
-    Reason{0x004, "sw_power_cap", false},
-    Reason{0x008, "hw_slowdown", false},
-    Reason{0x010, "sync_boost", false},
-    Reason{0x020, "sw_thermal_slowdown", true},
-    Reason{0x040, "hw_thermal_slowdown", true},
-    Reason{0x080, "hw_power_brake_slowdown", true},
-    Reason{0x100, "display_clock_setting", false},
-};
 
 }  // namespace
 
@@ -314,26 +295,6 @@ std::optional<std::int64_t> NvmlDevice::other_compute_processes() const {
   const auto own = static_cast<unsigned int>(getpid());
   return std::count_if(processes.begin(), processes.end(),
                        [own](const ProcessInfo& process) { return process.pid != own; });
-}
-
-std::vector<std::string> clock_event_reason_names(std::uint64_t mask) {
-  std::vector<std::string> names;
-  for (const Reason& reason : kReasons) {
-    if ((mask & reason.bit) != 0) {
-      names.emplace_back(reason.name);
-      mask &= ~reason.bit;
-    }
-  }
-  if (mask != 0) {
-    names.push_back(fmt::format("unknown_{:#x}", mask));
-  }
-  return names;
-}
-
-bool makes_times_invalid(std::uint64_t clock_event_reasons) {
-  return std::any_of(kReasons.begin(), kReasons.end(), [clock_event_reasons](const Reason& reason) {
-    return reason.invalidates && (clock_event_reasons & reason.bit) != 0;
-  });
 }
 
 }  // namespace tbench::cuda
