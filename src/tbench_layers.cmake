@@ -84,5 +84,6 @@ tbench_layer(
           gate/gate_reference.cpp
           gate/gate_report.cpp
           gate/gate_screen.cpp
+          gate/output/json.cpp
   PUBLIC tbench::core tbench::compare tbench::history
   PRIVATE tbench::results tbench::render tbench::stats fmt::fmt)
