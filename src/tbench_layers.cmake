@@ -59,6 +59,7 @@ tbench_layer(
           history/history_judgement.cpp
           history/measured_run.cpp
           history/result_folder.cpp
+          history/schema.cpp
           history/series.cpp
           history/series_conclusion.cpp
           history/series_page.cpp

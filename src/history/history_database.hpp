@@ -1,7 +1,6 @@
-// Opens the file of a history, migrates its tables, and describes its errors.
+// Opens the file of a history, and describes its errors.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -17,17 +16,6 @@ using sqlite::Connection;
 using sqlite::SqliteError;
 using sqlite::Statement;
 using sqlite::Transaction;
-
-/// The PRAGMA application_id of a history: `tbnc` in ASCII.
-inline constexpr std::int64_t kHistoryId = 0x74626e63;
-
-/// The PRAGMA user_version that this program writes.
-inline constexpr std::int64_t kHistoryVersion = 6;
-
-/// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A database
-/// of that version is not changed. Two programs may migrate the same file at the same time.
-/// @throws  SqliteError
-void migrate(const Connection& connection);
 
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[noreturn]] void refuse_database(const std::string& path, const SqliteError& error);
