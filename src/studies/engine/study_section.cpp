@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
+#include "studies/engine/section_columns.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/render/number_format.hpp"
 #include "tbench/render/pivot.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/stats/descriptive.hpp"
@@ -20,16 +19,6 @@ namespace {
 using Texts = std::vector<std::string>;
 
 constexpr std::size_t kMinFitted = 3;  // minimum number of points; two points always lie on a line
-
-std::string joined(const std::string& one, const std::string& other) {
-  return one + (one.empty() || other.empty() ? "" : " ") + other;
-}
-
-/// Returns the header without its unit, such as `forward` for `forward ms`, or an empty text for `ms`.
-std::string without_unit(const std::string& header) {
-  const std::size_t space = header.rfind(' ');
-  return space == std::string::npos ? "" : header.substr(0, space);
-}
 
 /// Returns the values in a header, such as `sdpa/graph` for `impl:sdpa exec:graph speed-up`.
 std::string values_in(const std::string& header) {
@@ -58,18 +47,6 @@ StudyCell held_against(const std::optional<double>& base, const std::optional<do
   return {};
 }
 
-const char* header_of(StudyComparison as) {
-  switch (as) {
-    case StudyComparison::kSpeedUp:
-      return "speed-up";
-    case StudyComparison::kChange:
-      return "change %";
-    case StudyComparison::kPoints:
-      return "change pp";
-  }
-  return "";
-}
-
 /// Groups the cases (StudyTable::together_before). The groups are in the order of their first cases.
 std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& key) {
   const auto group_of = [&](const CaseId& id) {
@@ -93,12 +70,8 @@ class Section {
   using Row = render::Pivot::Row;
 
   [[nodiscard]] const CaseId* case_at(const Row& row, std::size_t column) const;
-  [[nodiscard]] bool has(const Texts& combination, const StudyColumn& column) const;
-  [[nodiscard]] std::string header_of(const Texts& combination, const StudyColumn& column) const;
-  [[nodiscard]] std::optional<std::size_t> base_of(const Texts& combination) const;
   [[nodiscard]] std::string marks_of(const std::vector<StudyCell>& row) const;
   void add_marks();
-  void add_columns();
   void add_rows(const Row& row);
   [[nodiscard]] std::vector<StudyCell> head_of(const Row& row) const;
   [[nodiscard]] std::vector<StudyCell> row_of(const Row& row);
@@ -111,6 +84,7 @@ class Section {
   CaseCells& cells_;
   std::vector<CaseId> cases_;
   render::Pivot pivot_;
+  SectionColumns columns_{table_, pivot_};
   StudySection section_;
 };
 
@@ -123,72 +97,6 @@ Section::Section(const StudyTable& table, CaseCells& cells)
 /// Returns the case of a row and a column, or null if the study has no such case.
 const CaseId* Section::case_at(const Row& row, std::size_t column) const {
   return row.columns[column].empty() ? nullptr : &cases_[row.columns[column].front()];
-}
-
-/// Returns whether the cases of a combination have the column's quantity.
-bool Section::has(const Texts& combination, const StudyColumn& column) const {
-  if (!column.only_of) return true;
-  for (std::size_t i = 0; i < combination.size(); ++i) {
-    if (table_.spread[i] == column.only_of->first) return combination[i] == column.only_of->second;
-  }
-  return false;
-}
-
-/// Returns the combination's values, except the value that the column's own header shows.
-std::string Section::header_of(const Texts& combination, const StudyColumn& column) const {
-  Texts parts;
-  for (std::size_t i = 0; i < combination.size(); ++i) {
-    if (column.only_of && table_.spread[i] == column.only_of->first) continue;
-    if (combination[i].empty()) continue;  // a key that the names of these cases leave out
-    parts.push_back(table_.spread[i] + ":" + combination[i]);
-  }
-  return join(parts, " ");
-}
-
-/// Returns the index of the combination that is the base of this combination's speed-up. Returns nullopt for the base
-/// itself, and if there is no base.
-std::optional<std::size_t> Section::base_of(const Texts& combination) const {
-  Texts base = combination;
-  for (std::size_t i = 0; i < base.size(); ++i) {
-    const auto value = std::ranges::find(table_.speed_up->base, table_.spread[i], &CaseId::Parameter::first);
-    if (value != table_.speed_up->base.end()) base[i] = value->second;
-  }
-  const auto found = std::ranges::find(pivot_.columns, base);
-  if (base == combination || found == pivot_.columns.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - pivot_.columns.begin());
-}
-
-void Section::add_columns() {
-  for (const std::string& key : pivot_.row_keys) section_.columns.push_back({key, render::Align::kLeft});
-  if (table_.quantities_down) {
-    section_.columns.push_back({"quantity", render::Align::kLeft});
-    for (const Texts& combination : pivot_.columns)
-      section_.columns.push_back({header_of(combination, {}), render::Align::kRight});
-    return;
-  }
-  for (const Texts& combination : pivot_.columns) {
-    for (const StudyColumn& column : table_.columns) {
-      if (!has(combination, column)) continue;
-      const std::string values = header_of(combination, column);
-      const bool needs_quantity = values.empty() || table_.columns.size() > 1;
-      section_.columns.push_back({joined(values, needs_quantity ? column.header : ""), render::Align::kRight});
-    }
-  }
-  for (const Texts& combination : pivot_.columns) {
-    if (!table_.speed_up || !base_of(combination)) continue;
-    for (const StudyColumn& column : table_.columns) {
-      if (!has(combination, column)) continue;
-      const std::string what = joined(header_of(combination, column), without_unit(column.header));
-      section_.columns.push_back({joined(what, studies::header_of(table_.speed_up->as)), render::Align::kRight});
-    }
-  }
-  if (table_.has_boundary) {
-    section_.columns.push_back({"largest " + table_.spread.front(), render::Align::kRight});
-    section_.columns.push_back({"first OOM", render::Align::kRight});
-  }
-  if (!table_.fit) return;
-  section_.columns.push_back({"exponent of " + table_.fit->of, render::Align::kRight});
-  section_.columns.push_back({"r²", render::Align::kRight});
 }
 
 /// Returns the comparison of a case with its base. If the host or different GPUs make the times incomparable, it uses
@@ -210,12 +118,12 @@ StudyCell Section::speed_up(const CaseId& base, const CaseId& own, const StudyCo
 
 void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const {
   for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
-    const std::optional<std::size_t> base = base_of(pivot_.columns[i]);
+    const std::optional<std::size_t> base = columns_.base_of(pivot_.columns[i]);
     if (!base) continue;
     const CaseId* const of_base = case_at(row, *base);
     const CaseId* const own = case_at(row, i);
     for (const StudyColumn& column : table_.columns) {
-      if (!has(pivot_.columns[i], column)) continue;
+      if (!columns_.has(pivot_.columns[i], column)) continue;
       cells.push_back(of_base != nullptr && own != nullptr ? speed_up(*of_base, *own, column) : StudyCell{});
     }
   }
@@ -270,7 +178,7 @@ std::vector<StudyCell> Section::row_of(const Row& row) {
   for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
     bool is_first = true;
     for (const StudyColumn& column : table_.columns) {
-      if (!has(pivot_.columns[i], column)) continue;
+      if (!columns_.has(pivot_.columns[i], column)) continue;
       const CaseId* const id = case_at(row, i);
       cells.push_back(id != nullptr ? cells_.cell(*id, column, is_first) : StudyCell{});
       is_first = false;
@@ -341,13 +249,13 @@ bool has_mark(const StudySection& section, char mark) {
 
 std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
-  const auto has_base = [this](const Texts& combination) { return base_of(combination).has_value(); };
+  const auto has_base = [this](const Texts& combination) { return columns_.base_of(combination).has_value(); };
   if (table_.needs_base && std::ranges::none_of(pivot_.columns, has_base)) return std::nullopt;
   const auto is_traced = [this](const CaseId& id) {
     return std::ranges::any_of(cells_.records(id), [](const Record* record) { return record->trace.has_value(); });
   };
   if (table_.needs_trace && std::ranges::none_of(cases_, is_traced)) return std::nullopt;
-  add_columns();
+  section_.columns = columns_.headers();
   for (const Row& row : pivot_.rows) add_rows(row);
   add_marks();
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);
@@ -361,42 +269,6 @@ std::optional<StudySection> Section::build() {
 }
 
 }  // namespace
-
-std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Parameter> only,
-                             const std::string& family) {
-  std::vector<CaseId> cases;
-  std::ranges::copy_if(cells.cases, std::back_inserter(cases),
-                       [&](const CaseId& id) { return id.has(only) && (family.empty() || id.family() == family); });
-  return cases;
-}
-
-std::vector<StudyKey> keys_of(const CaseId& id, const render::Pivot& pivot) {
-  std::vector<StudyKey> keys;
-  for (const auto& [key, value] : id.parameters()) {
-    if (std::ranges::find(pivot.common, key) != pivot.common.end()) {
-      keys.push_back({.key = key, .shared = key_cell(key, value).text});
-    } else if (std::ranges::find(pivot.row_keys, key) != pivot.row_keys.end()) {
-      keys.push_back({.key = key});
-    }
-  }
-  return keys;
-}
-
-bool are_unmeasured(std::span<const CaseId> cases, const CaseCells& cells) {
-  return std::ranges::all_of(cases, [&](const CaseId& id) { return cells.records(id).empty(); });
-}
-
-StudyCell key_cell(const std::string& key, const std::string& value) {
-  const std::optional<std::int64_t> bytes = key == "bytes" ? parse_integer(value) : std::nullopt;
-  if (!bytes) return {.text = render::one_line(value)};
-  return {.text = render::format_bytes(*bytes), .value = static_cast<double>(*bytes)};
-}
-
-std::string caption_of(const CaseId& id, const std::vector<std::string>& common, const std::string& caption) {
-  Texts parts{id.family()};
-  for (const std::string& key : common) parts.push_back(key + ":" + key_cell(key, id.at(key)).text);
-  return fmt::format("{}. {}", join(parts, " "), caption);
-}
 
 std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells) {
   return Section{table, cells}.build();
