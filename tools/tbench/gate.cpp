@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -12,19 +11,17 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "command_line.hpp"
 #include "help/messages.hpp"
-#include "help/numbers.hpp"
 #include "help/outputs.hpp"
+#include "nights/arguments.hpp"
 #include "nights/confirmation.hpp"
 #include "nights/facts.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/core/text.hpp"
 #include "tbench/gate/gate.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/history/history.hpp"
@@ -38,48 +35,6 @@ namespace {
 using gate::GateReport;
 using history::History;
 using history::MeasuredRun;
-
-struct GateArguments {
-  std::string db{"tbench.db"};
-  std::vector<std::string> files;
-  std::vector<std::string> null_a;
-  std::vector<std::string> null_b;
-  std::string good;
-  std::string pinned;
-  std::string next;
-  std::string confirm_folder;
-  std::string accept;
-  std::optional<double> tau_percent;
-  double wait{History::kWait.value};
-  std::int64_t max_suspects{40};
-  bool again{};
-  bool dry_run{};
-  bool heartbeat{};
-  bool pool{};
-  bool partial{};
-  ExpectationChanges changes;
-  bool strict{};
-  bool markdown{};
-  bool json{};
-  std::string junit;
-};
-
-void check(const GateArguments& arguments) {
-  if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
-  if (arguments.null_a.empty() != arguments.null_b.empty()) {
-    throw UsageError{"--null-a and --null-b belong together: the same build under two labels; give both or neither"};
-  }
-  const bool has_kept = !arguments.good.empty() || !arguments.pinned.empty();
-  if (has_kept && arguments.next.empty()) {
-    throw UsageError{"--good and --pinned need --new: the command that runs the build that was measured"};
-  }
-  if (!has_kept && !arguments.next.empty()) {
-    throw UsageError{"--new needs --good or --pinned: a kept build to run the suspects against"};
-  }
-  if (arguments.partial && arguments.changes.any()) {
-    throw UsageError{"--partial keeps nothing, also no change of --retire and --renamed; give one or the other"};
-  }
-}
 
 History open_history(const GateArguments& arguments) {
   const Seconds wait{arguments.wait};
@@ -209,40 +164,8 @@ std::string text_of(const GateReport& report, const GateArguments& arguments, co
                                     .max_width = render::console_width(STDOUT_FILENO)});
 }
 
-void check_outputs(const GateArguments& arguments) {
-  std::vector<std::string> inputs = arguments.files;
-  for (const std::vector<std::string>* files : {&arguments.null_a, &arguments.null_b}) {
-    inputs.insert(inputs.end(), files->begin(), files->end());
-  }
-  for (const std::string& input : inputs) {
-    std::error_code missing;
-    if (!std::filesystem::equivalent(std::filesystem::path{input}.parent_path(), arguments.confirm_folder, missing)) {
-      continue;
-    }
-    throw UsageError{fmt::format("--confirm-dir: '{}', an input, is in '{}'. Give another folder.", input,
-                                 arguments.confirm_folder)};
-  }
-  inputs.push_back(arguments.db);
-  check_output({.flag = "--junit", .path = arguments.junit, .endings = {".xml"}}, inputs);
-}
-
-/// Checks that no history is given as results of a run.
-/// @throws  UsageError  naming the history, and the results if they are given as the history
-void check_files(const GateArguments& arguments) {
-  for (const std::string& path : arguments.files) {
-    if (!is_database(path)) continue;
-    std::vector<std::string> others = arguments.files;
-    std::erase(others, path);
-    if (measurements_in(arguments.db) == "results") others.push_back(arguments.db);
-    throw UsageError{fmt::format("'{}' is a history; did you mean 'tbench gate {} --db={}'?", path,
-                                 others.empty() ? "RUN" : join(others, " "), path)};
-  }
-}
-
 int judge_and_show(const GateArguments& arguments) {
-  check(arguments);
-  check_files(arguments);
-  check_outputs(arguments);
+  check_gate_arguments(arguments);
   const MeasuredRun run = history::read_measured_run(arguments.files);
   if (arguments.heartbeat) return run_heartbeat(arguments, run);
   const GateReport report = judged(arguments, run);
@@ -254,82 +177,12 @@ int judge_and_show(const GateArguments& arguments) {
   return gate::exit_status(report, arguments.strict);
 }
 
-void add_confirmation_options(CLI::App& command, GateArguments& arguments) {
-  const std::string group = "Running suspects again";
-  command
-      .add_option("--new", arguments.next, "Command that runs the build that was measured, e.g. './transformer_bench'")
-      ->type_name("COMMAND")
-      ->group(group);
-  command
-      .add_option("--good", arguments.good,
-                  "Command that runs the last good build: suspected regressions are run again with both builds in turn")
-      ->type_name("COMMAND")
-      ->group(group);
-  command
-      .add_option("--pinned", arguments.pinned,
-                  "Command that runs the baseline's build: slow drifts over many runs are run again with both builds")
-      ->type_name("COMMAND")
-      ->group(group);
-  command.add_option("--confirm-dir", arguments.confirm_folder, "Keep the results of these runs in this folder")
-      ->type_name("DIR")
-      ->group(group);
-  command
-      .add_option("--most", arguments.max_suspects, "Run at most this many cases again, the largest slowdowns first")
-      ->type_name("N")
-      ->check(count_of(1))
-      ->capture_default_str()
-      ->group(group);
-  command.add_option("--null-a", arguments.null_a, "Null control: results of the measured build under one label")
-      ->type_name("FILE")
-      ->group("Validity");
-  command.add_option("--null-b", arguments.null_b, "... and under another: they must not differ")
-      ->type_name("FILE")
-      ->group("Validity");
-}
-
-void add_output_options(CLI::App& command, GateArguments& arguments) {
-  command.add_flag("--dry-run", arguments.dry_run, "Judge, but record nothing and run nothing");
-  command.add_flag("--heartbeat", arguments.heartbeat,
-                   "Check that the gate finds the slowdown planted in RUN (--tb_plant), and record nothing; exit with "
-                   "6 if it does not");
-  command.add_flag("--pool", arguments.pool,
-                   "Judge against the runs of all machines with this model of GPU, each shifted to the level of this "
-                   "machine, instead of its own runs alone");
-  command.add_flag("--again", arguments.again, "Judge a run again that was judged before");
-  command
-      .add_option("--accept", arguments.accept, "Accept this run's level as the new baseline of the cases that match")
-      ->type_name("REGEX");
-  command
-      .add_option("--retire", arguments.changes.retire,
-                  "No longer expect the cases that match; all others that ever counted are MISSING where they are not "
-                  "in a run")
-      ->type_name("REGEX");
-  command
-      .add_option("--renamed", arguments.changes.renamed,
-                  "The case OLD is called NEW now: its series goes on (may be given several times)")
-      ->type_name("OLD=NEW");
-  command.add_flag("--partial", arguments.partial,
-                   "RUN was to measure a part of the cases: judge that, record nothing, and expect no others");
-  add_tau_option(command, arguments.tau_percent);
-  command.add_flag("--strict", arguments.strict,
-                   "Exit with 4 for REVIEW: a case is uncertain, or the machine is not as it was");
-  add_wait_option(command, arguments.wait);
-  command.add_flag("--markdown", arguments.markdown, "For a job summary");
-  command.add_flag("--json", arguments.json, "For a chat hook, in full");
-  command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
-}
-
 }  // namespace
 
 void add_gate(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("gate", "Judge a run against earlier ones, and add it to the history");
   const auto arguments = std::make_shared<GateArguments>();
-  command->add_option("RUN", arguments->files, "Results of the run, one file per process")->required();
-  command->add_option("--db", arguments->db, "The history; created if there is none")
-      ->type_name("FILE")
-      ->capture_default_str();
-  add_confirmation_options(*command, *arguments);
-  add_output_options(*command, *arguments);
+  declare_gate_options(*command, *arguments);
   command->footer(
       "Judging the same run a second time changes nothing and prints the same.\n"
       "Exit: 0 PASSED, or REVIEW without --strict; 1 a case failed, is wrong, missing, impossibly fast or confirmed to "

@@ -16,20 +16,18 @@
 #include <utility>
 
 #include "command_line.hpp"
-#include "help/messages.hpp"
 #include "help/outputs.hpp"
+#include "report/checks.hpp"
 #include "report/side_by_side.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/history/result_folder.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/experiments.hpp"
 #include "tbench/results/result_file.hpp"
-#include "tbench/results/result_writer.hpp"
 #include "tbench/studies/experiments.hpp"
 #include "tbench/studies/headline.hpp"
 #include "tbench/studies/limits.hpp"
@@ -52,14 +50,6 @@ render::ReportOptions options_of(const ReportArguments& arguments) {
   options.show = *metric;
   options.max_width = render::console_width(STDOUT_FILENO);
   return options;
-}
-
-/// Returns the file's name, or its path if two files have the same name.
-std::string label_of(const std::string& path, const std::vector<std::string>& paths) {
-  const auto name = std::filesystem::path{path}.filename();
-  std::size_t same = 0;
-  for (const std::string& other : paths) same += std::filesystem::path{other}.filename() == name ? 1 : 0;
-  return same > 1 ? path : name.string();
 }
 
 /// Returns the only format that the arguments select.
@@ -142,122 +132,7 @@ std::string experiments_of(const ReportArguments& arguments, const ResultFiles& 
                                     .max_width = render::console_width(STDOUT_FILENO)});
 }
 
-/// Refuses formats that the table of a file, --limits and --experiments do not have.
-void check_plain_formats(const ReportArguments& arguments, const std::vector<std::string>& kinds) {
-  if (arguments.csv || arguments.latex) {
-    throw UsageError{"--csv and --latex are for studies and comparisons; add --study=NAME, or use --json"};
-  }
-  if (arguments.json && arguments.experiments)
-    throw UsageError{"--json: not of --experiments, which is a table itself"};
-  if (arguments.json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
-    throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
-  }
-  if (!kinds.empty() && !arguments.html.empty()) {
-    throw UsageError{fmt::format("{}: there is no page of it; leave out -o", kinds.front())};
-  }
-}
-
-/// Refuses options for the cells of tables that the report does not have.
-void check_cells(const ReportArguments& arguments, const std::vector<std::string>& kinds) {
-  const bool has_metric = arguments.show != ReportArguments{}.show;
-  if (has_metric && !kinds.empty()) {
-    throw UsageError{
-        fmt::format("--show={}: {} has quantities of its own; leave out --show", arguments.show, kinds.front())};
-  }
-  if (has_metric && arguments.pivot.empty()) {
-    throw UsageError{
-        fmt::format("--show={}: is for the cells of a pivot; add --pivot=KEY, such as --pivot=ctx", arguments.show)};
-  }
-  if (!arguments.rows.empty() && arguments.over.empty()) {
-    throw UsageError{fmt::format("--rows={}: is for --over with --pivot; leave out --rows", arguments.rows)};
-  }
-}
-
-void check_kind(const ReportArguments& arguments) {
-  const std::vector<std::string> kinds = table_kinds(arguments);
-  if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
-  if (std::error_code missing; std::filesystem::is_regular_file(arguments.study, missing)) {
-    throw UsageError{
-        fmt::format("--study: '{}' is a file, not a study; write --study=NAME {}", arguments.study, arguments.study)};
-  }
-  if (!arguments.study.empty()) static_cast<void>(studies::find_writeup(arguments.study, "--study"));
-  if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
-  if (!arguments.prices.empty() && !arguments.headline) {
-    throw UsageError{"--price is for --headline; give both"};
-  }
-  if (!arguments.over.empty() && !arguments.pivot.empty() && arguments.csv) {
-    throw UsageError{"--csv: a cell of --over with --pivot has a name and a number; leave out --pivot and --rows"};
-  }
-  check_cells(arguments, kinds);
-  if (arguments.study.empty() && !arguments.axes.empty()) {
-    throw UsageError{"--axis is for the table of a study; add --study=NAME, one of those in 'tbench report --help'"};
-  }
-  if (arguments.study.empty() && arguments.top) {
-    throw UsageError{
-        fmt::format("--top={} is for the rankings of a study; add --study=ranked_kernels", *arguments.top)};
-  }
-  if ((arguments.self_comparison || arguments.manifest) && !arguments.options.filter.empty()) {
-    throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
-  }
-  if (kinds.empty() || arguments.limits || arguments.experiments) check_plain_formats(arguments, kinds);
-}
-
 }  // namespace
-
-const results::ResultFile& ResultFiles::at(const std::string& path) {
-  const auto found = files_.find(path);
-  if (found != files_.end()) return found->second;
-  const std::string whole = path_of(path);
-  results::ResultFile file = results::read_result_file(whole);
-  if (!results::has_journal(whole)) return files_.emplace(path, std::move(file)).first->second;
-  const std::size_t count = file.records.size();
-  if (const auto merged = results::load_for_resume(whole)) file = *merged;
-  if (file.records.size() > count) {
-    note(fmt::format("{} of {} cases come from '{}': the run was killed", file.records.size() - count,
-                     file.records.size(), results::journal_path(path)));
-  }
-  return files_.emplace(path, std::move(file)).first->second;
-}
-
-std::vector<results::NamedResults> ResultFiles::all(const std::vector<std::string>& paths) {
-  std::vector<results::NamedResults> results;
-  std::map<std::string, UsageError> bad;
-  for (const std::string& path : paths) {
-    try {
-      results.push_back({label_of(path, paths), at(path)});
-    } catch (const UsageError& error) {
-      if (!may_pass_over_) throw;
-      bad.emplace(path, error);
-    }
-  }
-  if (results.empty() && !bad.empty()) throw UsageError{bad.at(paths.front())};
-  for (const auto& [path, error] : bad) {
-    if (passed_over_.insert(path).second) warn(fmt::format("passed over: {}", error.what()));
-  }
-  return results;
-}
-
-void ResultFiles::warn(const std::string& problem) {
-  tool::warn(problem);
-  has_warned_ = true;
-}
-
-std::vector<std::string> without_folders(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-      files.push_back(path);
-      continue;
-    }
-    history::ResultFolder found = history::result_folder(path);
-    std::ranges::move(found.results, std::back_inserter(files));
-    if (found.others.empty()) continue;
-    note(fmt::format("'{}': left out {} that {} no results, such as '{}'", path, counted_in(found.others, ".json file"),
-                     agreeing(found.others.size(), "holds", "hold"), found.others.front()));
-  }
-  return files;
-}
 
 std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
   check_kind(arguments);
