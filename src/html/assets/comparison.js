@@ -1,6 +1,6 @@
 // Shows how `tbench diff` compares each file with the first one: a summary per file, and one table.
 tbench.comparison = (() => {
-  const { files, comparisons, shortNames, format, percent, element } = tbench;
+  const { files, comparisons, shortNames, format, counted, percent, element } = tbench;
   const kClass = { WRONG: "bad", ERROR: "bad", REGRESSED: "bad", LIKELY_SLOWER: "bad", LIKELY_FASTER: "good", IMPROVED: "good", HOST: "warn", CLOCK: "warn", UNDECIDED: "warn" };
   const base = files[0].label;
   const several = comparisons.length > 1;
@@ -24,7 +24,7 @@ tbench.comparison = (() => {
   function summary(comparison) {
     const heading = element("h3", {}, `${files[comparison.file].label} against ${base}`);
     if (comparison.refused) return element("div", {}, heading, element("p", { class: "bad" }, `Not compared: ${comparison.refused}`));
-    const means = comparison.means.map((m) => element("li", {}, `${m.family}: geometric mean of ${m.cases} ratio${m.cases === 1 ? "" : "s"} ${m.ratio.toFixed(4)}${m.cycles === undefined ? "" : `, in clock cycles ${m.cycles.toFixed(4)}`}`));
+    const means = comparison.means.map((m) => element("li", {}, `${m.family}: geometric mean of ${counted(m.cases, "ratio")} ${m.ratio.toFixed(4)}${m.cycles === undefined ? "" : `, in clock cycles ${m.cycles.toFixed(4)}`}`));
     return element("div", {}, heading, element("p", {}, comparison.summary), element("ul", {}, ...means, ...comparison.differences.map((d) => element("li", {}, d)),
       ...comparison.warnings.map((w) => element("li", { class: "warn" }, w))),
     ...list(`Only in ${base}`, comparison.only_in_base), ...list(`Only in ${files[comparison.file].label}`, comparison.only_in_new));

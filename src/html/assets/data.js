@@ -46,6 +46,8 @@ tbench = (() => {
   };
   const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
   const format = (value) => (value === undefined ? "" : short.format(value));
+  /** Returns a count with its noun: `1 case`, `2 cases`. */
+  const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   /** Returns a ratio as a change in percent, without the unit: `+1.53` for 1.0153. */
   const percent = (ratio) => (ratio === undefined ? "" : `${ratio >= 1 ? "+" : "−"}${Math.abs(100 * (ratio - 1)).toFixed(2)}`);
   /** Makes an element. Its children are elements or texts, which are not parsed as markup. */
@@ -55,5 +57,5 @@ tbench = (() => {
     made.append(...children);
     return made;
   };
-  return { summary: raw.summary ?? [], folded: raw.folded ?? false, slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, shortNames, format, percent, element };
+  return { summary: raw.summary ?? [], folded: raw.folded ?? false, slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, shortNames, format, counted, percent, element };
 })();

@@ -1,6 +1,6 @@
 // Builds the page of a history: the machines with their epochs, a table of all series, and plots of the series that pass the filters.
 (() => {
-  const { files, records, format, percent, element, sketch, series, filters } = tbench;
+  const { files, records, format, counted, percent, element, sketch, series, filters } = tbench;
   const kPlots = 12; // per page
   const kStates = ["regressed", "changed", "quiet"]; // in the order of the plots
   const several = files.length > 1;
@@ -12,7 +12,7 @@
     const facts = epochs.flatMap((run) => [element("dt", {}, `epoch from ${series.night(run)}`), element("dd", {}, run.epoch)]);
     const invalid = machine.runs.filter((run) => run.invalid).length;
     document.getElementById("runs").append(element("div", { class: "run machine" }, element("h2", {}, machine.label),
-      element("div", { class: "note" }, `${machine.runs.length} night${machine.runs.length === 1 ? "" : "s"}, ${series.night(machine.runs[0])} to ${series.night(machine.runs.at(-1))}, ${invalid} invalid`), element("dl", {}, ...facts)));
+      element("div", { class: "note" }, `${counted(machine.runs.length, "night")}, ${series.night(machine.runs[0])} to ${series.night(machine.runs.at(-1))}, ${invalid} invalid`), element("dl", {}, ...facts)));
   }
   for (const record of records) {
     record.points = series.pointsOf(record);
