@@ -9,6 +9,7 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/hints/suggestions.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/kernels/attention.hpp"
@@ -95,8 +96,8 @@ std::optional<OwnAttention> own_attention(const CaseId& id, const std::vector<Mo
                         .has_backward = pass != "forward"};
   }
   if (id.family() != "Model") return std::nullopt;
-  const auto size = std::ranges::find(sizes, id.at("size"), &ModelSize::name);
-  return OwnAttention{.problem = problem_of(id, size->num_heads, size->d_model, id.int_at("ctx"), /*causal=*/true),
+  const ModelSize size = model_size_of(id, sizes).value();
+  return OwnAttention{.problem = problem_of(id, size.num_heads, size.q_width(), id.int_at("ctx"), /*causal=*/true),
                       .has_forward = true,
                       .has_backward = id.at("pass") != "forward"};
 }

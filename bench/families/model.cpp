@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bench/families/family.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/model_case.hpp"
 
@@ -17,6 +19,8 @@ namespace tbench::bench::model_family {
 namespace {
 
 using Values = std::vector<std::string>;
+
+constexpr const char* kAllLayers = "0";  // names omit it
 
 const Values kPasses{"forward", "forward_backward", "train_step"};
 
@@ -34,6 +38,7 @@ std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, V
           {"pass", std::move(pass)},
           {"precision", std::move(precision)},
           {"impl", std::move(impl)},
+          {std::string{kLayersKey}, {kAllLayers}, kAllLayers},
           {"exec", {std::string{to_string(exec)}}, std::string{to_string(Execution::kStream)}}};
 }
 
@@ -79,8 +84,8 @@ Values precision_names() {
 Precision precision_of(const CaseId& id) { return parse_enum<Precision>(id.at("precision")).value(); }
 
 model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
-  const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
-  if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
+  const std::optional<ModelSize> size = model_size_of(id, context.model_sizes);
+  if (!size) throw std::out_of_range{fmt::format("{}: no such size, or not so many layers", id.name())};
   return {.size = *size,
           .context = id.int_at("ctx"),
           .batch = id.int_at("batch"),
@@ -101,9 +106,11 @@ Family make_family(std::span<const ModelSize> extra_sizes) {
                             {"pass", kPasses},
                             {"precision", precision_names()},
                             {"impl", model::model_impl_names()},
+                            {std::string{kLayersKey}, {}},
                             {"exec", execution_names()}},
                    .tables = tables(extra_sizes),
-                   .invalid_reason = {}},
+                   .invalid_reason = [sizes = known_model_sizes(extra_sizes)](
+                                         const CaseId& id) { return layers_invalid_reason(id, sizes); }},
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
             return model::make_model_case(config_of(id, context));
           },

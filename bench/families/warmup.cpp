@@ -9,6 +9,7 @@
 
 #include "bench/families/family.hpp"
 #include "tbench/capture/driver_calls.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::bench::warmup_family {
 namespace {
@@ -105,7 +106,8 @@ std::vector<CaseTable> tables() {
 Family make_family(std::span<const ModelSize> extra_sizes) {
   Family model = bench::make_family("Model", extra_sizes);
   std::vector<KeySpec> keys = std::move(model.spec.keys);
-  std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec"; });  // first steps cannot be graph replays
+  // First steps cannot be graph replays. Their models are whole.
+  std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec" || key.key == kLayersKey; });
   keys.push_back({"steps", {}});
   keys.push_back({"warmup", {"0", "1", "2", "3", "5", "10", "20", "50", "100"}});
   return {.spec = {.name = "Warmup", .keys = std::move(keys), .tables = tables(), .invalid_reason = {}},

@@ -4,6 +4,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::sizes {
@@ -20,7 +21,7 @@ StudyColumn size_column(std::string header, Figure figure) {
           .value = {},
           .format = &render::format_thousands,
           .of_case = [figure](const StudyCase& of) -> std::optional<double> {
-            const std::optional<ModelSize> size = size_of(of.records.front()->id, of.all.sizes);
+            const std::optional<ModelSize> size = model_size_of(of.records.front()->id, of.all.sizes);
             return size ? std::optional{static_cast<double>(figure(*size))} : std::nullopt;
           }};
 }

@@ -1,10 +1,14 @@
-// Counts of a step: the minimum work of a transformer step by limiting resource (the lower end of the study
-// `waterfall`), and the GPU's and the host's share of a step's time.
+// Counts of a step: the size of a case's model, from which they are made; the minimum work of a transformer step by
+// limiting resource (the lower end of the study `waterfall`); and the GPU's and the host's share of a step's time.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/record.hpp"
@@ -12,6 +16,18 @@
 #include "tbench/core/work.hpp"
 
 namespace tbench {
+
+/// The key of a case's name that shortens its size. Names of cases with whole sizes do not have it.
+inline constexpr std::string_view kLayersKey = "layers";
+
+/// Returns the size that a case runs: the size with the name that its key `size` has. With `layers:N`, only the first N
+/// layers remain, between the same embedding, last norm and LM head, and the returned size is named `SIZE.layersN`.
+/// Returns nullopt for a case without the key `size`, an unknown name, and an N that layers_invalid_reason() refuses.
+[[nodiscard]] std::optional<ModelSize> model_size_of(const CaseId& id, std::span<const ModelSize> sizes);
+
+/// Returns why a case's key `layers` is invalid, or nullopt if it is valid or absent. Its value is at least 1 and below
+/// the size's number of layers: with that number, the case is the one without the key.
+[[nodiscard]] std::optional<std::string> layers_invalid_reason(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// Returns the bytes per element in memory. TF32 is stored as float32.
 [[nodiscard]] std::int64_t storage_bytes(Precision precision);

@@ -147,11 +147,6 @@ const CaseId& copy_case() {
   return id;
 }
 
-std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes) {
-  const auto found = std::ranges::find(sizes, id.at("size"), &ModelSize::name);
-  return found == sizes.end() ? std::nullopt : std::optional{*found};
-}
-
 StudyColumn number_column(std::string header, std::string counter, double factor) {
   return counter_column(std::move(header), std::move(counter), factor, &render::format_number);
 }

@@ -30,8 +30,6 @@ struct RegisteredStudy {
 
 /// Returns the case of the ceiling with which bytes are compared: a copy in memory.
 [[nodiscard]] const CaseId& copy_case();
-/// Returns the model size for the case's key `size`, or nullopt for an unknown size.
-[[nodiscard]] std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// Returns a column with a counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);

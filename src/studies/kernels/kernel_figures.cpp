@@ -9,6 +9,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/range_names.hpp"
 #include "tbench/render/number_format.hpp"
@@ -128,12 +129,10 @@ std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<s
 }
 
 std::optional<AttentionFlop> attention_flop(const CaseId& id) {
-  const auto sizes = builtin_model_sizes();
-  const std::string* const name = id.find("size");
-  const auto size = std::ranges::find_if(sizes, [&](const ModelSize& known) { return name && known.name == *name; });
+  const std::optional<ModelSize> size = model_size_of(id, builtin_model_sizes());
   const auto batch = number_of(id, "batch");
   const auto context = number_of(id, "ctx");
-  if (size == sizes.end() || !batch || !context) return std::nullopt;
+  if (!size || !batch || !context) return std::nullopt;
   const double scores = static_cast<double>(size->num_layers * size->num_heads) * *batch * *context * *context;
   return AttentionFlop{.softmax = 5 * scores, .matmul = 4 * scores * static_cast<double>(size->head_dim())};
 }

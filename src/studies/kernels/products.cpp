@@ -8,6 +8,7 @@
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::products {
@@ -19,7 +20,7 @@ OperationSum products_of(const TracedPhase& phase) { return sum_of(phase.operati
 /// Returns a row per phase: the products of the phase, per layer and outside the layers. A forward pass has one product
 /// outside the layers, the LM head; backward has two for each product of forward.
 std::vector<StudyRow> by_phase(const StudyCase& of) {
-  const std::optional<ModelSize> size = size_of(of.records.front()->id, of.all.sizes);
+  const std::optional<ModelSize> size = model_size_of(of.records.front()->id, of.all.sizes);
   if (!size) return {};
   std::vector<StudyRow> rows;
   for (const TracedPhase& phase : traced_phases(of.records)) {

@@ -9,6 +9,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::ranked_kernels {
@@ -38,7 +39,7 @@ StudyRow row_of(const TracedPhase& ranking, std::size_t rank, const TracedKernel
 
 std::vector<StudyRow> longest(const StudyCase& of) {
   const std::span<const Record* const> records = of.records;
-  const std::optional<ModelSize> size = size_of(records.front()->id, of.all.sizes);
+  const std::optional<ModelSize> size = model_size_of(records.front()->id, of.all.sizes);
   const double layers = size ? static_cast<double>(size->num_layers) : 0;
   Seconds step{};
   for (const TracedPhase& phase : traced_phases(records)) step = step + phase.total;

@@ -170,7 +170,7 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
   const auto bandwidth = median_of(of.all.records_of(copy_case()), copy_rate().value);
-  const std::optional<ModelSize> size = size_of(first.id, of.all.sizes);
+  const std::optional<ModelSize> size = model_size_of(first.id, of.all.sizes);
   if (!size || !first.trace) return {};
   const auto device = median_of(of.records, [](const Record& record) -> std::optional<double> {
     const std::optional<Seconds> time = device_time(record);

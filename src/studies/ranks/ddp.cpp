@@ -7,6 +7,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "studies/ranks/ddp_comparison.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::ddp {
@@ -58,7 +59,7 @@ std::optional<double> saved(const StudyCase& of) {
 
 /// Returns the bytes that sharding the optimizer state among n GPUs leaves out on each: (1 - 1 / n) of both moments.
 std::optional<double> saved_by_count(const StudyCase& of) {
-  const std::optional<ModelSize> size = size_of(id_of(of), of.all.sizes);
+  const std::optional<ModelSize> size = model_size_of(id_of(of), of.all.sizes);
   if (!size) return std::nullopt;
   const double others = 1 - 1 / static_cast<double>(id_of(of).int_at("gpus"));
   return kMomentBytes * static_cast<double>(parameter_count(*size)) * others / kMebi;

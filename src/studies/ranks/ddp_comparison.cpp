@@ -136,7 +136,7 @@ std::optional<double> PredictedStep::error_percent() const {
 
 std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
   const CaseId& id = none.records.front()->id;
-  const std::optional<ModelSize> size = size_of(id, none.all.sizes);
+  const std::optional<ModelSize> size = model_size_of(id, none.all.sizes);
   const std::optional<IsolatedStep> isolated = isolated_step(none.records);
   if (!size || !isolated) return {};
   const CollectiveTimes times = measured_collectives(none.all);

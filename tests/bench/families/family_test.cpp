@@ -9,12 +9,15 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/work.hpp"
+#include "tbench/model/device.hpp"
 #include "tbench/model/model_case.hpp"
 
 namespace tbench::bench {
@@ -153,6 +156,55 @@ TEST(CaseList, FullHoldsTheStandardSuite) {
   const std::vector<std::string> full = names_of(Suite::kFull);
   const std::set<std::string> known{full.begin(), full.end()};
   for (const std::string& name : names_of(Suite::kStandard)) EXPECT_TRUE(known.contains(name)) << name;
+}
+
+/// Returns the case on a CPU.
+std::unique_ptr<Case> on_cpu(const std::string& name) {
+  const CaseContext cpu{.on_gpu = false, .seed = 1, .context_time = {}, .model_sizes = known_model_sizes({})};
+  return make_family("Model", {}).make_case(CaseId::parse(name), cpu);
+}
+
+std::int64_t parameter_bytes_of(const Case& built) {
+  std::int64_t bytes = 0;
+  for (const LiveTensor& tensor : built.live_tensors()) bytes += tensor.memory_class == "parameters" ? tensor.bytes : 0;
+  return bytes;
+}
+
+TEST(ModelFamily, LayersShortenWhatIsCountedHeldAndVerified) {
+  model::use_one_cpu_thread();
+  const std::string whole = "Model/size:tiny/ctx:16/batch:2/pass:train_step/precision:fp32/impl:sdpa";
+  ModelSize one = builtin_model_sizes().front();
+  one.num_layers = 1;
+  const auto shortened = on_cpu(whole + "/layers:1");
+  EXPECT_EQ(shortened->work().flop, model_step_work(one, 16, 2, Pass::kTrainStep).flop);
+  EXPECT_EQ(shortened->min_bytes(), model_min_bytes(one, Pass::kTrainStep));
+  shortened->build();
+  EXPECT_EQ(parameter_bytes_of(*shortened), 4 * parameter_count(one));
+  const Verification verdict = shortened->verify();
+  EXPECT_TRUE(verdict.passed) << verdict.message;
+  EXPECT_TRUE(shortened->verify_again().value().passed);
+  EXPECT_GT(on_cpu(whole)->work().flop, shortened->work().flop);
+}
+
+TEST(ModelFamily, RefusesLayersThatTheSizeDoesNotHaveOrHasAnyway) {
+  const FamilySpec spec = make_family("Model", {}).spec;
+  const auto refused = [&](const std::string& layers) {
+    const std::vector<AxisOverride> axes{parse_axis_override("Model.layers=" + layers)};
+    try {
+      return expand(std::vector{spec}, Suite::kSmoke, axes).front().name();
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+  };
+  const std::string name = "Model/size:tiny/ctx:64/batch:4/pass:forward/precision:fp32/impl:eager/layers:";
+  EXPECT_EQ(refused("1"), name + "1");
+  EXPECT_EQ(refused("2"), name +
+                              "2: layers:2 is the size's own number of layers, which names omit. Leave the key "
+                              "layers out.");
+  EXPECT_EQ(refused("3"), name +
+                              "3: layers:3 is not from 1 to 1: the size has 2 layers. Give fewer, or leave the key "
+                              "layers out.");
+  EXPECT_EQ(refused("0"), "--tb_axis=Model.layers: '0' is not a positive whole number");
 }
 
 CaseId case_of(const std::string& what, const std::string& regime) {
