@@ -105,12 +105,17 @@ AttentionConstants constants_of(const ModelSize& size) {
 
 }  // namespace
 
-AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config) {
+AttentionConstants make_unmasked_attention_constants(const AttentionConstantsConfig& config) {
   AttentionConstants constants = constants_of(config.size);
   constants.rope = make_rope_table(config.context, config.size.head_dim(), config.options, config.size.rope_theta);
-  constants.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
   constants.minus_infinity =
       at::scalar_tensor(-std::numeric_limits<double>::infinity(), config.options.dtype(config.score_dtype));
+  return constants;
+}
+
+AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config) {
+  AttentionConstants constants = make_unmasked_attention_constants(config);
+  constants.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
   return constants;
 }
 
@@ -126,7 +131,7 @@ at::Tensor eager_softmax(const at::Tensor& x) {
   return exponentials.div(exponentials.sum(-1, /*keepdim=*/true));
 }
 
-at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
+AttentionHeads eager_heads(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   const std::int64_t batch = x.size(0), context = x.size(1);
   const auto project = [&](const at::Tensor& weight) {
     return in_range("attention.qkv", [&] { return at::linear(x, weight); })
@@ -144,23 +149,29 @@ at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
   const auto rope = [&](const char* name, const at::Tensor& projected) {
     return in_range(name, [&] { return eager_rope(projected, constants.rope); });
   };
-  const auto mask = [&](const at::Tensor& unmasked) {
-    return in_range("attention.scores", [&] {
-      return in_range("attention.mask", [&] { return at::where(constants.mask, unmasked, constants.minus_infinity); });
-    });
-  };
-  const auto softmax = [](const at::Tensor& masked) {
-    return in_range("attention.softmax", [&] { return eager_softmax(masked); });
-  };
   const at::Tensor q = rope("attention.rope_q", norm(project(weights.q), weights.q_norm));
   const at::Tensor k = repeat(rope("attention.rope_k", norm(project(weights.k), weights.k_norm)));
-  const at::Tensor v = repeat(project(weights.v));
+  return {.q = q, .k = k, .v = repeat(project(weights.v))};
+}
+
+at::Tensor eager_core(const AttentionHeads& heads, const at::Tensor& mask, const at::Tensor& minus_infinity) {
+  const auto masked = [&](const at::Tensor& unmasked) {
+    return in_range("attention.scores", [&] {
+      return in_range("attention.mask", [&] { return at::where(mask, unmasked, minus_infinity); });
+    });
+  };
+  const auto softmax = [](const at::Tensor& scores) {
+    return in_range("attention.softmax", [&] { return eager_softmax(scores); });
+  };
   const at::Tensor scores = in_range("attention.scores", [&] {
-    return at::matmul(q, k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(constants.head_dim)));
+    return at::matmul(heads.q, heads.k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(heads.q.size(-1))));
   });
-  const at::Tensor probabilities = softmax(mask(scores));
-  const at::Tensor attended =
-      in_range("attention.context", [&] { return at::matmul(probabilities, v).transpose(1, 2).flatten(-2); });
+  const at::Tensor probabilities = softmax(masked(scores));
+  return in_range("attention.context", [&] { return at::matmul(probabilities, heads.v).transpose(1, 2).flatten(-2); });
+}
+
+at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
+  const at::Tensor attended = eager_core(eager_heads(x, weights, constants), constants.mask, constants.minus_infinity);
   return in_range("attention.out_proj", [&] { return at::linear(attended, weights.output); });
 }
 

@@ -19,6 +19,7 @@ struct AttentionConstants {
   at::Tensor rotation;        // [context, 1, 1, head_dim / 2], complex
   at::Tensor mask;            // [context, context] bool: true if the row's query sees the column's key
   at::Tensor minus_infinity;  // scalar on the device: a host scalar would be copied to the device in every layer
+  std::int64_t query_tile{};  // queries per tile of tiled_attention()
 };
 
 struct AttentionConstantsConfig {
@@ -31,6 +32,23 @@ struct AttentionConstantsConfig {
 /// Make the constants. Both copy to the device, so do not call them in a step.
 [[nodiscard]] AttentionConstants make_eager_attention_constants(const AttentionConstantsConfig& config);
 [[nodiscard]] AttentionConstants make_fused_attention_constants(const AttentionConstantsConfig& config);
+
+/// Returns what make_eager_attention_constants() returns, without the mask.
+[[nodiscard]] AttentionConstants make_unmasked_attention_constants(const AttentionConstantsConfig& config);
+
+/// Inputs of attention's core, [batch, num_heads, context, head_dim] each.
+struct AttentionHeads {
+  at::Tensor q, k, v;
+};
+
+/// The parts of eager_attention(): everything before its core, and the core.
+[[nodiscard]] AttentionHeads eager_heads(const at::Tensor& x, const AttentionWeights& weights,
+                                         const AttentionConstants& constants);
+/// @param heads  q may have fewer rows than k and v
+/// @param mask   [queries, keys] bool, as AttentionConstants::mask
+/// @return       [batch, queries, num_heads * head_dim]
+[[nodiscard]] at::Tensor eager_core(const AttentionHeads& heads, const at::Tensor& mask,
+                                    const at::Tensor& minus_infinity);
 
 /// Attention from elementary operations: three projections, with qk_norm each head's RMSNorm of q and k, RoPE, copies
 /// of k and v for the heads that share them, scores in memory, mask by `where`, softmax.

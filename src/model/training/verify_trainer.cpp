@@ -133,17 +133,20 @@ class TrainerCheck {
         batch_{checked_batch(trainer, seed, group != nullptr)},
         dtype_{trainer.config().precision == Precision::kFp32 ? at::kDouble : at::kFloat},
         products_{is_first() ? ReferenceProducts::kItsOwnType : second_products(trainer.config())},
-        reference_{batch_.config, trainer.parameters(), seed, dtype_,
-                   is_first() ? 1 : rows_together(batch_.config, dtype_)} {}
+        reference_{batch_.config,
+                   trainer.parameters(),
+                   seed,
+                   dtype_,
+                   is_first() ? 1 : rows_together(batch_.config, dtype_),
+                   reference_tiles(batch_.config)} {}
 
   Verification run() {
     StepOutputs outputs = one_step(trainer_, step_);
     const Tf32Scope tf32{products_ == ReferenceProducts::kTf32 ? Precision::kTf32 : Precision::kFp32};
-    reference_.forward(batch_.tokens, [&](std::int64_t row_of_all, const at::Tensor& expected) {
+    reference_.forward(batch_.tokens, [&](std::int64_t row_of_all, std::int64_t first, const at::Tensor& expected) {
       const std::int64_t row = row_of_all - batch_.first_row;
       if (row < 0 || row >= trainer_.config().batch) return;
-      comparison_.add(fmt::format("logits[{}]", row), outputs.logits[row], expected,
-                      tolerance(Quantity::kLogits, expected));
+      compare_logits(outputs.logits[row], row, first, expected);
     });
     outputs.logits.reset();
     if (trainer_.config().pass != Pass::kForward) compare_gradients(outputs.loss);
@@ -160,6 +163,15 @@ class TrainerCheck {
 
   [[nodiscard]] Tolerance tolerance(Quantity quantity, const at::Tensor& expected) const {
     return rounding_tolerance(batch_.config, quantity, expected.numel(), products_);
+  }
+
+  /// Compares one row's logits, or a tile of them, with the tolerance of the whole row.
+  void compare_logits(const at::Tensor& of_row, std::int64_t row, std::int64_t first, const at::Tensor& expected) {
+    const std::int64_t tokens = expected.size(0);
+    const bool is_whole = tokens == of_row.size(0);
+    comparison_.add(is_whole ? fmt::format("logits[{}]", row) : fmt::format("logits[{}, {}:]", row, first),
+                    of_row.narrow(0, first, tokens), expected,
+                    rounding_tolerance(batch_.config, Quantity::kLogits, of_row.numel(), products_));
   }
 
   void compare_gradients(const at::Tensor& loss) {

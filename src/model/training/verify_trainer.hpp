@@ -1,7 +1,8 @@
 // The run-time check of a training step, against a reference that runs the eager operations with the same weights in a
 // higher precision. To save memory, the reference converts weights layer by layer, recomputes each block in the
-// backward pass, and runs a block on one row of the batch at a time, or on as many rows as need little memory. It never
-// holds a second model, a second set of gradients, or the attention scores of a large batch.
+// backward pass, and runs a block on one row of the batch at a time, or on as many rows as need little memory. In long
+// contexts, attention and the LM head run in tiles of tokens. The reference never holds a second model, a second set of
+// gradients, the attention scores of a large batch or a long context, or all logits of a long context.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,6 +14,7 @@
 
 #include "model/layers/attention.hpp"
 #include "model/layers/parameters.hpp"
+#include "model/layers/transformer.hpp"
 #include "model/torch/compare.hpp"
 #include "model/training/tolerances.hpp"
 #include "model/training/trainer.hpp"
@@ -56,10 +58,21 @@ void make_checked_step(Trainer& trainer, StepOutputs& outputs);
 /// tensors in a block's backward pass fit in 1.5 GiB; at least one row.
 [[nodiscard]] std::int64_t rows_together(const ModelConfig& config, at::ScalarType dtype);
 
+/// Tokens that a reference handles together.
+struct ReferenceTiles {
+  std::int64_t queries{};  // queries of a tile of attention scores; the context without tiles
+  std::int64_t logits{};   // tokens of a tile of logits; the context without tiles
+};
+
+/// Returns the tiles of a case's references: the whole context below 2,048 tokens; from there on 1,024 tokens, or as
+/// many queries as have 2^28 scores in a row of the batch, if that is less.
+[[nodiscard]] ReferenceTiles reference_tiles(const ModelConfig& config);
+
 class Reference {
  public:
-  /// Called with the logits of one row, [context, vocab_size], in the reference's dtype.
-  using LogitsVisitor = std::function<void(std::int64_t row, const at::Tensor& logits)>;
+  /// Called with logits of one row of the batch, [tokens, vocab_size], in the reference's dtype, for all tokens or for
+  /// a tile that begins at token `first`.
+  using LogitsVisitor = std::function<void(std::int64_t row, std::int64_t first, const at::Tensor& logits)>;
   /// Called with the index of a parameter in Parameters::named() and its gradient, in the reference's dtype.
   using GradientVisitor = std::function<void(std::size_t index, const at::Tensor& gradient)>;
 
@@ -67,10 +80,11 @@ class Reference {
   /// @param parameters  must outlive the reference; only their shapes and seeded initial values are read
   /// @param seed        seed of the initial values
   /// @param rows        largest number of rows that a block runs together
+  /// @param tiles       reference_tiles(), but for tests
   Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype,
-            std::int64_t rows = 1);
+            std::int64_t rows, ReferenceTiles tiles);
 
-  /// Runs the forward pass and passes each row's logits to `visit`.
+  /// Runs the forward pass and passes the logits to `visit`, row by row and tile by tile.
   /// @param tokens  [rows, context]
   void forward(const at::Tensor& tokens, const LogitsVisitor& visit);
   /// Passes every gradient of the loss once to `visit`, from the LM head down. Must follow forward() with the same
@@ -91,12 +105,15 @@ class Reference {
     at::Tensor of_head;   // part of the embeddings' gradient, if they are tied
   };
   Head backward_head(const at::Tensor& targets, const GradientVisitor& visit);
+  [[nodiscard]] at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors) const;
   at::Tensor backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit);
 
   const Parameters& parameters_;
   std::uint64_t seed_;
   at::ScalarType dtype_;
   std::int64_t rows_;
+  ReferenceTiles tiles_;
+  LayerOps ops_;
   std::size_t num_layers_;
   std::size_t block_parameters_;
   bool is_tied_;

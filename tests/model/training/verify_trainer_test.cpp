@@ -1,6 +1,7 @@
 // Tests that the run-time check finds models that are wrong in one respect.
 #include "model/training/verify_trainer.hpp"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <gmock/gmock.h>
@@ -11,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/layers/layers.hpp"
@@ -240,9 +242,10 @@ TEST(VerifyTrainer, RowsTogetherAreThoseOneByOne) {
   config.batch = 5;
   const Trainer trainer{config, model_impls().at("eager")};
   const auto results_of = [&](std::int64_t rows) {
-    Reference reference{config, trainer.parameters(), config.seed, at::kDouble, rows};
+    Reference reference{config, trainer.parameters(), config.seed, at::kDouble, rows, reference_tiles(config)};
     std::vector<at::Tensor> results;
-    reference.forward(trainer.tokens(), [&](std::int64_t, const at::Tensor& logits) { results.push_back(logits); });
+    reference.forward(trainer.tokens(),
+                      [&](std::int64_t, std::int64_t, const at::Tensor& logits) { results.push_back(logits); });
     results.push_back(reference.backward(
         trainer.targets(), [&](std::size_t, const at::Tensor& gradient) { results.push_back(gradient.clone()); }));
     return results;
@@ -254,6 +257,77 @@ TEST(VerifyTrainer, RowsTogetherAreThoseOneByOne) {
     const Tolerance tolerance{.relative = 1e-10, .of_rms = 1e-10, .absolute = 0.0};
     EXPECT_TRUE(compare_tensors("result", together[i], one_by_one[i], tolerance).passed) << i;
   }
+}
+
+TEST(VerifyTrainer, LongContextsHaveAReferenceInTiles) {
+  ModelConfig config = tiny("sdpa", Pass::kTrainStep, Precision::kBf16);
+  config.size.num_heads = 32;
+  const auto tiles_at = [&](std::int64_t context) {
+    config.context = context;
+    const ReferenceTiles tiles = reference_tiles(config);
+    return std::pair{tiles.queries, tiles.logits};
+  };
+  EXPECT_EQ(tiles_at(512), (std::pair<std::int64_t, std::int64_t>{512, 512}));
+  EXPECT_EQ(tiles_at(2047), (std::pair<std::int64_t, std::int64_t>{2047, 2047}));
+  EXPECT_EQ(tiles_at(2048), (std::pair<std::int64_t, std::int64_t>{1024, 1024}));
+  EXPECT_EQ(tiles_at(8192), (std::pair<std::int64_t, std::int64_t>{1024, 1024}));
+  // 2^28 scores are 256 queries x 32 heads x 32,768 keys.
+  EXPECT_EQ(tiles_at(32768), (std::pair<std::int64_t, std::int64_t>{256, 1024}));
+}
+
+/// Returns the logits, all gradients and the loss of a reference in these tiles.
+std::vector<at::Tensor> results_in(const ReferenceTiles& tiles, const ModelConfig& config, const Trainer& trainer) {
+  Reference reference{config, trainer.parameters(), config.seed, at::kDouble, 2, tiles};
+  std::vector<at::Tensor> rows(static_cast<std::size_t>(config.batch)), results;
+  reference.forward(trainer.tokens(), [&](std::int64_t row, std::int64_t first, const at::Tensor& logits) {
+    at::Tensor& whole = rows.at(static_cast<std::size_t>(row));
+    EXPECT_EQ(first, whole.defined() ? whole.size(0) : 0);
+    whole = whole.defined() ? at::cat({whole, logits}) : logits;
+  });
+  results.push_back(reference.backward(
+      trainer.targets(), [&](std::size_t, const at::Tensor& gradient) { results.push_back(gradient.clone()); }));
+  results.insert(results.end(), rows.begin(), rows.end());
+  return results;
+}
+
+TEST(VerifyTrainer, TilesGiveTheResultsOfTheWhole) {
+  const OneThread one_thread;
+  for (const char* const form : {"", ",kv_heads=2,head_dim=8,tied,qk_norm"}) {
+    ModelConfig config = tiny("eager", Pass::kForwardBackward, Precision::kFp32);
+    config.size = parse_model_size(std::string{"form:64,256,2,4,vocab=500"} + form);
+    config.batch = 3;
+    const Trainer trainer{config, model_impls().at("eager")};
+    const std::vector<at::Tensor> whole =
+        results_in({.queries = config.context, .logits = config.context}, config, trainer);
+    // Tiles of one token, with a rest, and one that ends with the context.
+    for (const std::int64_t tile : {std::int64_t{1}, config.context / 2 - 1, config.context / 2}) {
+      const std::vector<at::Tensor> tiled = results_in({.queries = tile, .logits = tile + 1}, config, trainer);
+      ASSERT_EQ(tiled.size(), whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        const Tolerance tolerance{.relative = 1e-10, .of_rms = 1e-10, .absolute = 0.0};
+        EXPECT_TRUE(compare_tensors("result", tiled[i], whole[i], tolerance).passed) << form << " " << tile << " " << i;
+      }
+    }
+  }
+}
+
+TEST(VerifyTrainer, ALongContextIsVerified) {
+  const OneThread one_thread;
+  ModelConfig config = tiny("sdpa", Pass::kForwardBackward, Precision::kBf16);
+  config.size = parse_model_size("long:64,128,1,2,kv_heads=1,vocab=300");
+  config.batch = 1;
+  config.context = 2500;  // two tiles and a rest
+  Trainer trainer{config, model_impls().at("sdpa")};
+  for (const std::uint64_t seed : {config.seed, config.seed + 1}) {
+    const Verification verdict = verify_trainer(trainer, seed);
+    EXPECT_TRUE(verdict.passed) << verdict.message;
+  }
+  const Verification wrong = verify_trainer(trainer, config.seed, [&](StepOutputs& outputs) {
+    make_checked_step(trainer, outputs);
+    outputs.logits.narrow(1, 2400, 1).add_(1.0);
+  });
+  EXPECT_FALSE(wrong.passed);
+  EXPECT_THAT(wrong.message, HasSubstr("logits[0, 2048:]"));
 }
 
 TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
