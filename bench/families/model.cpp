@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,9 +48,47 @@ Values with(Values values, std::span<const ModelSize> extra) {
   return values;
 }
 
+void set_value(std::vector<Axis>& axes, std::string_view key, std::string value) {
+  std::ranges::find(axes, key, &Axis::key)->values = {std::move(value)};
+}
+
+/// Returns the bytes that a train step in bf16 with batch 1 holds for long: per parameter 16 (a weight and two moments
+/// in float32, a copy and a gradient in 16 bits), 2 more for a gradient of tied tables in float32; and the activations
+/// of every layer. `fused` holds these, and the others more.
+std::int64_t train_step_bytes(const ModelSize& size, std::int64_t context) {
+  const std::int64_t q = size.q_width(), kv = size.kv_width();
+  const std::int64_t of_token = 12 * size.d_model + 2 * (q + 2 * kv) + 2 * q + 4 * size.num_heads + 4 * size.d_ff +
+                                (size.qk_norm ? 2 * (q + kv) : 0);
+  const std::int64_t of_tied_table = size.tied ? 2 * size.vocab_size * size.d_model : 0;
+  return 16 * parameter_count(size) + of_tied_table + context * size.num_layers * of_token;
+}
+
+/// Returns the value of `layers` with which the full suite has a published size: all layers where a train step of the
+/// whole size fits in a GPU with 80 GB, otherwise 8, and 4 in the longest context.
+const char* layers_in_full(const ModelSize& size, std::int64_t context) {
+  constexpr double kBytes = 76.5 * 1024 * 1024 * 1024;  // without context, libraries and the allocator's gaps
+  constexpr std::int64_t kLong = 32768;
+  if (static_cast<double>(train_step_bytes(size, context)) <= kBytes) return kAllLayers;
+  return context < kLong ? "8" : "4";
+}
+
+/// Adds the published sizes in long contexts. Only implementations that run the size are listed.
+void add_published(std::vector<CaseTable>& tables) {
+  for (const ModelSize& size : model_sizes_of(SizeGroup::kPublished)) {
+    const Values impls = size.has_plain_layers() ? Values{"sdpa", "fused"} : Values{"sdpa"};
+    for (const std::int64_t context : {2048, 8192, 32768}) {
+      std::vector<Axis> all =
+          axes({size.name}, {fmt::format("{}", context)}, {"forward", "train_step"}, {"bf16"}, impls);
+      set_value(all, "batch", "1");
+      set_value(all, kLayersKey, layers_in_full(size, context));
+      tables.push_back({"published", Suite::kFull, false, std::move(all)});
+    }
+  }
+}
+
 std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   const Values impls = model::model_impl_names();
-  return {
+  std::vector<CaseTable> all{
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true,
        axes(with(course_size_names(), extra), {"512"}, {"forward", "train_step"}, {"bf16"}, {"eager", "sdpa"})},
@@ -67,6 +106,8 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
       {"graph", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"bf16"}, impls, Execution::kGraph)},
       {"precision", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
   };
+  add_published(all);
+  return all;
 }
 
 Values size_names(std::span<const ModelSize> extra) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/device.hpp"
 #include "tbench/model/model_case.hpp"
@@ -107,11 +109,14 @@ std::int64_t count_of(Suite suite, const std::string& part) {
 
 std::int64_t course_sizes() { return static_cast<std::int64_t>(course_model_sizes().size()); }
 
+// 8 published sizes x 3 contexts x 2 passes with sdpa; fused runs the leaderboard's alone.
+constexpr std::int64_t kPublishedCases = (8 + 1) * 3 * 2;
+
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
   // For each size, each implementation has 4 contexts x 3 passes x 2 precisions, tf32 and fp16 at context 512, and
   // graphs in bf16.
   const auto impls = static_cast<std::int64_t>(model::model_impl_names().size());
-  EXPECT_EQ(count_of(Suite::kFull, "Model/"), impls * course_sizes() * (24 + 6 + 3));
+  EXPECT_EQ(count_of(Suite::kFull, "Model/"), impls * course_sizes() * (24 + 6 + 3) + kPublishedCases);
   EXPECT_EQ(count_of(Suite::kFull, "/exec:graph"), impls * course_sizes() * 3);
 }
 
@@ -158,6 +163,32 @@ TEST(CaseList, FullHoldsTheStandardSuite) {
   for (const std::string& name : names_of(Suite::kStandard)) EXPECT_TRUE(known.contains(name)) << name;
 }
 
+/// Returns the `layers` of the published sizes' cases by size and context; "" for a whole size.
+std::map<std::string, std::string> published_layers() {
+  std::map<std::string, std::string> layers;
+  for (const std::string& name : names_of(Suite::kFull)) {
+    const CaseId id = CaseId::parse(name);
+    if (id.family() != "Model" || id.at("batch") != "1") continue;
+    const std::string* const own = id.find(kLayersKey);
+    layers[id.at("size") + " " + id.at("ctx")] = own == nullptr ? "" : *own;
+  }
+  return layers;
+}
+
+TEST(CaseList, FullShortensThePublishedSizesThatDoNotFit) {
+  std::map<std::string, std::string> expected;
+  for (const ModelSize& size : model_sizes_of(SizeGroup::kPublished)) {
+    const bool is_large = size.name.ends_with("8B") || size.name == "cs336-leaderboard";
+    const bool is_small = size.name == "llama3.2-1B" || size.name == "qwen3-0.6B";
+    expected[size.name + " 2048"] = is_large ? "8" : "";
+    expected[size.name + " 8192"] = is_large || size.name == "qwen3-4B" ? "8" : "";
+    expected[size.name + " 32768"] = is_small ? "" : "4";
+  }
+  EXPECT_EQ(published_layers(), expected);
+  EXPECT_EQ(count_of(Suite::kStandard, "layers:"), 0);
+  EXPECT_EQ(count_of(Suite::kStandard, "size:llama"), 0);
+}
+
 /// Returns the case on a CPU.
 std::unique_ptr<Case> on_cpu(const std::string& name) {
   const CaseContext cpu{.on_gpu = false, .seed = 1, .context_time = {}, .model_sizes = known_model_sizes({})};
@@ -184,6 +215,22 @@ TEST(ModelFamily, LayersShortenWhatIsCountedHeldAndVerified) {
   EXPECT_TRUE(verdict.passed) << verdict.message;
   EXPECT_TRUE(shortened->verify_again().value().passed);
   EXPECT_GT(on_cpu(whole)->work().flop, shortened->work().flop);
+}
+
+TEST(ModelFamily, ThePublishedCasesOfFullFitAndAreSupported) {
+  std::int64_t cases = 0;
+  for (const std::string& name : names_of(Suite::kFull)) {
+    if (!name.starts_with("Model/") || name.find("/batch:1/") == std::string::npos) continue;
+    ++cases;
+    const auto made = on_cpu(name);
+    EXPECT_LT(made->min_bytes(), std::int64_t{76} << 30) << name;
+    const std::string reason = made->unsupported_reason().value_or("");
+    EXPECT_EQ(reason, name.ends_with("/impl:sdpa") || name.find("/impl:sdpa/layers:") != std::string::npos
+                          ? ""
+                          : "our kernels run on GPUs only")
+        << name;
+  }
+  EXPECT_EQ(cases, kPublishedCases);
 }
 
 TEST(ModelFamily, RefusesLayersThatTheSizeDoesNotHaveOrHasAnyway) {
