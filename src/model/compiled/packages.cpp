@@ -27,11 +27,14 @@ std::vector<ModelGraph> graphs_of(Pass pass) {
   return {ModelGraph::kTraining, ModelGraph::kBackward};
 }
 
-/// Returns the tool's arguments for a size: its name, or also its extents.
+/// Returns the tool's arguments for a size: its name, or also its extents. The tool knows `tiny` and the course's
+/// sizes.
 std::string size_arguments(const ModelSize& size) {
-  const bool is_builtin =
-      std::ranges::find(builtin_model_sizes(), size.name, &ModelSize::name) != builtin_model_sizes().end();
-  if (is_builtin) return "--sizes " + size.name;
+  const auto sizes = builtin_model_sizes();
+  const auto found = std::ranges::find(sizes, size.name, &ModelSize::name);
+  const bool is_known =
+      found != sizes.end() && (found->group == SizeGroup::kTest || found->group == SizeGroup::kCourse);
+  if (is_known) return "--sizes " + size.name;
   return fmt::format("--size {}:{},{},{},{}", size.name, size.d_model, size.d_ff, size.num_layers, size.num_heads);
 }
 

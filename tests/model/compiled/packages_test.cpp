@@ -81,6 +81,17 @@ TEST_F(ModelPackages, ASizeOfTheUsersIsGivenWithItsExtents) {
   ModelConfig mine = config(Pass::kForward);
   mine.size = {"mine", 128, 512, 3, 4};
   EXPECT_THAT(reason(mine), HasSubstr(" --size mine:128,512,3,4 --contexts 32 "));
+  mine.size = model_sizes_of(SizeGroup::kCourse2026).front();
+  EXPECT_THAT(reason(mine), HasSubstr(" --size 10B:4608,12288,50,36 --contexts 32 "));
+}
+
+TEST_F(ModelPackages, HaveTheCoursesVocabularyAndTheta) {
+  ModelConfig other = config(Pass::kForward);
+  other.size = model_sizes_of(SizeGroup::kPublished).back();  // the leaderboard's, with plain layers
+  const std::string expected = "impl:compiled has a vocabulary of 10000 and theta 10000 alone, ";
+  EXPECT_THAT(reason(other), testing::StartsWith(expected));
+  other.size = parse_model_size("mine:64,256,2,4,theta=500000");
+  EXPECT_THAT(reason(other), testing::StartsWith(expected));
 }
 
 TEST_F(ModelPackages, ADamagedOneMakesTheCaseUnsupported) {
