@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/model/plugins.hpp"
 #include "tbench/studies/writeup.hpp"
 
@@ -77,15 +78,36 @@ void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other)
   earlier.needs_timelines = earlier.needs_timelines || other.needs_timelines;
 }
 
+/// Refuses a change of an axis that none of the studies has, which would be ignored.
+/// @param grids  grids of all studies
+void check_axes(const Options& options, std::span<const FamilyGrid> grids) {
+  for (const auto& [family, axis] : options.axes) {
+    std::vector<std::string> keys;  // of the family
+    for (const FamilyGrid& grid : grids) {
+      if (grid.family != family) continue;
+      for (const Axis& own : grid.axes) {
+        if (std::ranges::find(keys, own.key) == keys.end()) keys.push_back(own.key);
+      }
+    }
+    if (std::ranges::find(keys, axis.key) != keys.end()) continue;
+    throw UsageError{fmt::format("--tb_axis={}.{}: the study {} has no such axis ({}). Leave it out, or run a suite.",
+                                 family, axis.key, options.study,
+                                 keys.empty() ? "it has no cases of " + family : "axes: " + join(keys, ", "))};
+  }
+}
+
 }  // namespace
 
 StudyCases study_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
   StudyCases all;
   std::map<std::string, std::string> sources;  // by case name
   const auto agree = [](bool is_given, const auto& one, const auto& other) { return is_given || one == other; };
+  std::vector<FamilyGrid> grids;
   const studies::Writeup writeup = studies::find_writeup(options.study, "--tb_study");
   for (const studies::Study& whole : writeup.studies()) {
     const studies::Study study = known_part(whole, families, has_gpu);
+    grids.insert(grids.end(), whole.grids.begin(), whole.grids.end());
+    grids.insert(grids.end(), study.grids.begin(), study.grids.end());
     const std::vector<CaseId> cases = expand(families, studies::grids_with_sizes(study, options.sizes), options.axes);
     if (cases.empty()) {
       throw UsageError{fmt::format("--tb_study={}: {} are of several ranks, and this is one process", options.study,
@@ -106,6 +128,7 @@ StudyCases study_cases(std::span<const FamilySpec> families, const Options& opti
       merge(earlier, study.protocol);
     }
   }
+  check_axes(options, grids);
   return all;
 }
 

@@ -35,6 +35,26 @@ TEST(StudyCases, OfAListAreThoseOfEachStudyOnce) {
   EXPECT_EQ(all.protocols.size(), all.cases.size());
 }
 
+TEST(StudyCases, RefuseAnAxisThatNoneOfTheirStudiesHas) {
+  Options options;
+  const auto answer_to = [&](const std::string& axis) -> std::string {
+    options.axes = {parse_axis_override(axis)};
+    try {
+      static_cast<void>(cases_of("precision", options));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(answer_to("Model.ctx=64"), "");
+  EXPECT_EQ(answer_to("Model.layers=4"),
+            "--tb_axis=Model.layers: the study precision has no such axis (axes: size, ctx, batch, pass, precision, "
+            "impl). Leave it out, or run a suite.");
+  EXPECT_EQ(answer_to("Attention.batch=4"),
+            "--tb_axis=Attention.batch: the study precision has no such axis (it has no cases of Attention). Leave it "
+            "out, or run a suite.");
+}
+
 TEST(StudyCases, TakeATraceIfOneStudyNeedsIt) {
   const CaseId shared = CaseId::parse("Model/size:small/ctx:512/batch:4/pass:train_step/precision:fp32/impl:eager");
   EXPECT_FALSE(protocol_of(cases_of("end_to_end").protocols, shared).needs_trace);
