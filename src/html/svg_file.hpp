@@ -6,8 +6,9 @@
 
 namespace tbench::html {
 
-/// Returns a chart's `figure` as an SVG file that needs no page: its title, its pictures and its legend on a background,
-/// with the light colours of page.css. The pictures of a bar chart, one for each group, lie side by side in rows.
+/// Returns a chart's `figure` as an SVG file that needs no page: its title, its pictures and its legend on a
+/// background, with the light colours of page.css. The pictures of a bar chart, one for each group, lie side by side in
+/// rows.
 /// @throws  std::invalid_argument  for a figure without a picture
 [[nodiscard]] std::string svg_file(std::string_view figure);
 
