@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+ATTEMPTS = 3
 STATUSES_WITHOUT_A_KILL = {"ok", "unstable", "throttled", "unsupported"}
 
 
@@ -175,7 +176,16 @@ def finished_records(path):
 
 
 def hang_workers(arguments, moments, path, selected):
-    """@return how many workers hung"""
+    """@return how many workers hung, in the first of a few runs whose last case had not finished by then"""
+    for attempt in range(ATTEMPTS):
+        hung = hang_workers_once(arguments, moments, path.replace(".json", f"_{attempt}.json"), selected)
+        if hung:
+            return hung
+    fail(f"in {ATTEMPTS} runs no worker hung before the last case had finished")
+
+
+def hang_workers_once(arguments, moments, path, selected):
+    """@return how many workers hung; 0 if that was after the last case: a stopped worker finishes none"""
     run, hung, seen = Run(arguments, path), [], 0
     while len(hung) < arguments.hangs and not run.is_over():
         records = finished_records(path)
@@ -196,6 +206,8 @@ def hang_workers(arguments, moments, path, selected):
         fail(f"the file has {len(records)} of {len(selected)} cases after {len(hung)} hangs: {output[-2000:]}")
     reasons = [record.get("reason", "") for record in records.values() if record["status"] not in STATUSES_WITHOUT_A_KILL]
     named = sorted(int(found.group(1)) for reason in reasons if (found := re.match(r"rank (\d+): no sign of life", reason)))
+    if status == 0 and not reasons:
+        return 0
     if len(named) != len(reasons) or named != sorted(hung):
         fail(f"the workers of ranks {hung} hung, the cases that failed say {reasons}")
     return len(hung)
