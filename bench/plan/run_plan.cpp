@@ -131,10 +131,12 @@ std::set<CaseRun> finished_runs(std::span<const Record> records, std::int64_t pr
 }
 
 std::set<CaseRun> foreign_ceilings(std::span<const Record> records, std::int64_t processes, std::int64_t machine) {
-  std::vector<Record> foreign;
-  std::ranges::copy_if(records, std::back_inserter(foreign),
-                       [&](const Record& record) { return is_ceiling(record.id) && record.machine != machine; });
-  return finished_runs(foreign, processes);
+  std::set<CaseRun> runs;
+  for (const Record& record : records) {
+    if (!is_ceiling(record.id) || record.machine == machine) continue;
+    runs.emplace(record.id.name(), process_of(record, processes));
+  }
+  return runs;
 }
 
 }  // namespace tbench::bench

@@ -57,8 +57,8 @@ void RunReporter::ReportRuns(const std::vector<Run>& runs) {
     const auto found = finished_.find(run.run_name.function_name);
     if (found == finished_.end()) continue;  // the case was interrupted
     for (Record& record : found->second) {
-      // Write to disk before printing, so that no result that the user has seen is lost.
       record.machine = output_.machine;
+      // Write to disk before printing, so that no result that the user has seen is lost.
       if (output_.writer != nullptr) output_.writer->add(record);
       progress_.clear();
       if (console_ != nullptr) console_->row(record);
