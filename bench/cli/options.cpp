@@ -17,6 +17,7 @@
 #include "bench/cli/option_checks.hpp"
 #include "bench/cli/option_rules.hpp"
 #include "bench/cli/value_forms.hpp"
+#include "bench/families/family.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -53,13 +54,6 @@ struct Group {
     return app.add_option_function<double>(flag, set, help)->group(name)->transform(seconds(count_flag));
   }
 };
-
-/// Returns `tiny, small, ...`.
-std::string builtin_size_list() {
-  std::vector<std::string> names;
-  for (const ModelSize& size : builtin_model_sizes()) names.push_back(size.name);
-  return join(names, ", ");
-}
 
 void add_size(const std::string& text, std::vector<ModelSize>& sizes) {
   const ModelSize size = parse_size_option(text);
@@ -100,7 +94,7 @@ void declare_selection(CLI::App& app, Options& options) {
       fmt::format("NAME:d_model,d_ff,num_layers,num_heads and, each after a comma, any of kv_heads=N, head_dim=N, "
                   "vocab=N, theta=X, tied and qk_norm; or NAME:@FILE with the config.json of a published model: add a "
                   "model size to the built-in {} (repeatable)",
-                  builtin_size_list()));
+                  join(size_names(builtin_model_sizes()), ", ")));
   app.add_option_function<std::string>(
          "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "

@@ -81,12 +81,6 @@ bool has_buckets_too_many_or_none(const CaseId& id) {
   return model::has_buckets(strategy_of(id)) != (id.find("bucket_mib") != nullptr);
 }
 
-Values parallel_size_names(std::span<const ModelSize> extra) {
-  Values names;
-  for (const ModelSize& size : known_model_sizes(extra)) names.push_back(size.name);
-  return names;
-}
-
 model::DataParallelConfig parallel_config(const CaseId& id, const CaseContext& context) {
   const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
   if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
@@ -107,7 +101,7 @@ model::DataParallelConfig parallel_config(const CaseId& id, const CaseContext& c
 
 Family make_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "DataParallel",
-                   .keys = {{"size", parallel_size_names(extra_sizes)},
+                   .keys = {{"size", size_names(known_model_sizes(extra_sizes))},
                             {"ctx", {}},
                             {"batch", {}},
                             {"precision", kParallelPrecisions},

@@ -20,6 +20,12 @@ std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra) {
   return sizes;
 }
 
+std::vector<std::string> size_names(std::span<const ModelSize> sizes) {
+  std::vector<std::string> names;
+  for (const ModelSize& size : sizes) names.push_back(size.name);
+  return names;
+}
+
 std::vector<FamilySpec> specs_of(const std::vector<Family>& families) {
   std::vector<FamilySpec> specs;
   for (const Family& family : families) specs.push_back(family.spec);

@@ -57,6 +57,8 @@ void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 /// Returns the built-in sizes and the sizes of the user.
 [[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);
 
+[[nodiscard]] std::vector<std::string> size_names(std::span<const ModelSize> sizes);
+
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
 
 /// Adapts the families to a run with `ranks` ranks. The cases of families that span ranks get that number as `gpus`.

@@ -108,10 +108,8 @@ model::KernelConfig config_of_kernel(const CaseId& id, const CaseContext& contex
 }
 
 std::vector<KeySpec> keys(std::span<const ModelSize> extra) {
-  Values sizes;
-  for (const ModelSize& size : builtin_model_sizes()) sizes.push_back(size.name);
   return {{"op", model::kernel_op_names()},
-          {"size", with(std::move(sizes), extra)},
+          {"size", size_names(known_model_sizes(extra))},
           {"ctx", {}},
           {"batch", {}},
           {"pass", names_of(kPasses)},

@@ -110,12 +110,6 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   return all;
 }
 
-Values size_names(std::span<const ModelSize> extra) {
-  Values names;
-  for (const ModelSize& size : builtin_model_sizes()) names.push_back(size.name);
-  return with(names, extra);
-}
-
 Values precision_names() {
   Values names;
   for (const Precision precision : kAllOf<Precision>) names.emplace_back(to_string(precision));
@@ -141,7 +135,7 @@ model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
 
 Family make_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "Model",
-                   .keys = {{"size", size_names(extra_sizes)},
+                   .keys = {{"size", size_names(known_model_sizes(extra_sizes))},
                             {"ctx", {}},
                             {"batch", {}},
                             {"pass", kPasses},
