@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +38,7 @@ namespace tbench::studies::attention {
 namespace {
 
 constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
+constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
 /// Returns the bytes that are live before the backward pass of a case on the course's grid: those that the forward pass
 /// left, and q, k and v, which have batch x seq_len x d_model elements each.
@@ -73,7 +76,6 @@ std::string growth_sentence(const StudyMeasurements& all, const std::string& imp
 
 /// Returns which case asked for the fewest bytes that the memory did not have, or an empty text if none failed.
 std::string memory_sentence(const StudyMeasurements& all) {
-  constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
   const Record* smallest = nullptr;
   for (const CaseId& id : all.cases) {
     for (const Record* const record : all.records_of(id)) {
@@ -88,13 +90,40 @@ std::string memory_sentence(const StudyMeasurements& all) {
                      smallest->id.at("d_model"));
 }
 
+/// Returns which memory the longest sequences of an implementation need, and which sequences fit into less. The text is
+/// empty if a case failed for memory, since memory_sentence() then names the limit. It is empty, too, if all need less
+/// than a GiB, which limits no length on a GPU.
+std::string peak_sentence(const StudyMeasurements& all, const std::string& impl) {
+  std::map<std::int64_t, NamedRange> by_length;  // of forward and backward, in GiB, by d_model
+  for (const CaseId& id : all.cases) {
+    if (!has_all(id, {{"impl", impl}, {"pass", "forward_backward"}})) continue;
+    for (const Record* const record : all.records_of(id)) {
+      if (record->status == Status::kOom) return "";
+      if (!record->memory) continue;
+      by_length[id.int_at("seq_len")].add(static_cast<double>(record->memory->allocated_peak) / kGibi,
+                                          "d_model " + id.at("d_model"));
+    }
+  }
+  if (by_length.size() < 2) return "";
+  const auto longest = std::prev(by_length.end());
+  if (longest->second.high < 1) return "";
+  const auto shorter = std::prev(longest);
+  return fmt::format(
+      "Forward and backward of {} with {} tokens peak at {}; with less memory, the longest sequence has {} tokens and "
+      "peaks at {}.",
+      impl, longest->first, longest->second.text("GiB"), shorter->first, shorter->second.text("GiB"));
+}
+
 std::vector<std::string> sentences(const StudyMeasurements& all) {
   std::vector<std::string> impls;
   for (const CaseId& id : all.cases) {
     if (std::ranges::find(impls, id.at("impl")) == impls.end()) impls.push_back(id.at("impl"));
   }
   std::vector<std::string> found;
-  for (const std::string& impl : impls) found.push_back(growth_sentence(all, impl));
+  for (const std::string& impl : impls) {
+    found.push_back(growth_sentence(all, impl));
+    found.push_back(peak_sentence(all, impl));
+  }
   found.push_back(memory_sentence(all));
   std::erase(found, "");
   return found;

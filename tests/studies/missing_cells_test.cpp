@@ -84,6 +84,14 @@ TEST(MissingCells, NeighbouringNumbersAreARange) {
   EXPECT_THAT(missing_cells(all, matching(all, "ctx:(64|512)/")).texts.at(0), ::testing::HasSubstr(" ctx:64,512 ("));
 }
 
+TEST(MissingCells, AskForThePackagesOfCompiledCases) {
+  const std::vector<CaseId> all =
+      cells_of(std::vector{FamilyGrid{"A", {{"x", {"1", "2"}}, {"impl", {"naive", "compiled"}}}}}, {});
+  EXPECT_THAT(missing_cells(all, matching(all, "compiled")).packages, ElementsAre(" --tb_packages=DIR"));
+  EXPECT_THAT(missing_cells(all, matching(all, "x:1")).packages, ElementsAre(" --tb_packages=DIR"));
+  EXPECT_THAT(missing_cells(all, matching(all, "naive")).packages, ElementsAre(""));
+}
+
 /// Along the last key first, the cases make three blocks: x:1 z:1, x:1,2 z:2 and so on; along the first key first, two.
 TEST(MissingCells, TakesTheOrderOfKeysWithFewerBlocks) {
   const std::vector<CaseId> all =

@@ -142,6 +142,21 @@ TEST(Sentences, NameTheSmallestAllocationThatFailed) {
       Contains("The smallest allocation that failed: 8.000 GiB, forward of naive with 16384 tokens at d_model 64."));
 }
 
+TEST(Sentences, SayWhichMemoryTheLongestSequencesNeed) {
+  constexpr std::int64_t kGibi = std::int64_t{1} << 30;
+  const std::vector<Record> records{with_peak(attention("8192", "forward_backward", 1, 0), 4 * kGibi),
+                                    with_peak(attention("16384", "forward_backward", 4, 0), 16 * kGibi),
+                                    with_peak(attention("16384", "forward", 1, 0), 8 * kGibi)};
+  EXPECT_THAT(notes_of("attention_grid", records),
+              Contains("Forward and backward of naive with 16384 tokens peak at 16.00 GiB (d_model 64); with less "
+                       "memory, the longest sequence has 8192 tokens and peaks at 4.000 GiB (d_model 64)."));
+  EXPECT_THAT(notes_of("attention_grid", {records[1], records[2]}), Not(Contains(HasSubstr("peak at"))));
+  const std::vector<Record> small{with_peak(records[0], kGibi / 4), with_peak(records[1], kGibi / 2)};
+  EXPECT_THAT(notes_of("attention_grid", small), Not(Contains(HasSubstr("peak at"))));
+  const Record failed = support::failed_record(records[1].id, Status::kOom, "out of memory");
+  EXPECT_THAT(notes_of("attention_grid", {records[0], failed}), Not(Contains(HasSubstr("peak at"))));
+}
+
 Record toy(const std::string& precision, const std::string& layer_norm) {
   Record record = support::timed_record(CaseId::parse("Autocast/subject:toy/precision:" + precision), Seconds{1 * kMs});
   if (!layer_norm.empty()) record.labels["layer norm"] = layer_norm;

@@ -186,6 +186,12 @@ std::vector<std::string> runs_of(std::span<const CaseId> cases) {
   return runs;
 }
 
+/// Returns whether some cases of the box load packages that were compiled ahead of time.
+bool has_compiled(const Box& box) {
+  return std::ranges::any_of(box.keys,
+                             [](const auto& key) { return key.first == "impl" && key.second.contains("compiled"); });
+}
+
 std::vector<CaseId> of_ranks(std::span<const CaseId> cases, const std::string& gpus) {
   std::vector<CaseId> own;
   std::ranges::copy_if(cases, std::back_inserter(own), [&](const CaseId& id) { return ranks_of(id) == gpus; });
@@ -205,6 +211,7 @@ MissingCells missing_cells(std::span<const CaseId> all, std::span<const CaseId> 
       }
       result.filters.push_back(filter_of(box, all_of_run));
       result.gpus.push_back(gpus);
+      result.packages.emplace_back(has_compiled(box) ? " --tb_packages=DIR" : "");
       result.texts.push_back(text_of(box, all_of_run));
     }
   }

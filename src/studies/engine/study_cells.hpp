@@ -40,6 +40,8 @@ struct MissingCells {
   /// For each filter, the key `gpus` of its cases, which is the number of ranks of the run. Empty for cases without the
   /// key.
   std::vector<std::string> gpus;
+  /// For each filter, ` --tb_packages=DIR` if cases of it need the packages of `impl:compiled`, or else an empty text.
+  std::vector<std::string> packages;
   std::map<std::string, std::size_t> filter_of;  // by case name, the index in `filters`
   /// For each filter, the cases that it selects: `Model size:2.7B precision:fp32 (24 cases)`. The keys are those that
   /// distinguish the cases from the others.

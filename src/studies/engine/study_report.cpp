@@ -103,8 +103,9 @@ StudyContents contents_of(const Study& study, const StudyCells& cells) {
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {
     const std::string& filter = missing.filters[i];
     const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + results::quoted(filter);
-    contents.commands.push_back(render::one_line(fmt::format(
-        "{} {}{} --benchmark_out={}_{}.json", program_of(missing.gpus[i]), cells.flags, selected, study.name, i + 1)));
+    contents.commands.push_back(
+        render::one_line(fmt::format("{} {}{}{} --benchmark_out={}_{}.json", program_of(missing.gpus[i]), cells.flags,
+                                     missing.packages[i], selected, study.name, i + 1)));
   }
   return contents;
 }

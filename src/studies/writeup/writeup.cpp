@@ -199,8 +199,11 @@ StudyReport writeup_report(const Writeup& writeup, std::span<const results::Name
   report.has_no_case = cases.untraced == 0 && cases.missing.size() == cases.all.size();
   if (writeup.sums_up_missing) {
     append_new(report.notes, not_shown());
-    sum_up(report, missing_cells(cases.all, cases.missing).texts,
-           fmt::format("./transformer_bench --tb_study={} --tb_resume --benchmark_out={}", writeup.name,
+    const MissingCells missing = missing_cells(cases.all, cases.missing);
+    const auto packages = std::ranges::find_if_not(missing.packages, &std::string::empty);
+    sum_up(report, missing.texts,
+           fmt::format("./transformer_bench --tb_study={}{} --tb_resume --benchmark_out={}", writeup.name,
+                       packages == missing.packages.end() ? "" : *packages,
                        results::quoted(file_to_resume(writeup.name, results))));
   }
   return report;
