@@ -81,6 +81,18 @@ TEST_F(StudyProgram, WarmupCountsItsStepsInProcessesOfTheirOwn) {
   }
 }
 
+TEST_F(StudyProgram, DepthExtrapolatesASizeOfTheUsersOwn) {
+  const CommandResult run =
+      measure("depth", {"--tb_size=mine:16,32,4,2", "--tb_axis=Model.size=mine", "--tb_axis=Model.ctx=16",
+                        "--tb_axis=Model.layers=1,2", "--benchmark_filter=pass:forward/.*impl:sdpa"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("3 cases: 3 ok"));  // one layer, two, and all four
+  const CsvTable table{report("depth")};
+  EXPECT_THAT(table.row({{"pass", "forward"}, {"impl", "sdpa"}, {"layers", "2"}}),
+              AllOf(Contains(Pair("all layers", "4")), Contains(Pair("extrapolated ms", kIsTime)),
+                    Contains(Pair("extrapolated / measured", kIsTime))));
+}
+
 TEST_F(StudyProgram, AccumulationShowsTheCoursesSumsToTheLastDigit) {
   const CommandResult run = measure("accumulation", {"--benchmark_filter=op:sum/n:1000/"});
   ASSERT_EQ(run.status, 0) << run.err << run.out;
