@@ -11,6 +11,7 @@
 
 #include "bench/families/family.hpp"
 #include "bench/families/kernel_path.hpp"
+#include "bench/families/sustained.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/attention_case.hpp"
 
@@ -37,7 +38,8 @@ std::vector<Axis> axes(const Shapes& shapes, Values pass, Values precision, Valu
           {"causal", shapes.causal},
           {"pass", std::move(pass)},
           {"precision", std::move(precision)},
-          {"impl", std::move(impl)}};
+          {"impl", std::move(impl)},
+          regime_axis()};
 }
 
 /// Adds one table per precision, because each precision has different implementations.
@@ -87,9 +89,17 @@ void add_deterministic(std::vector<CaseTable>& tables) {
   for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
     std::vector<Axis> all = axes(shapes, {"backward"}, {std::string{to_string(precision)}},
                                  model::deterministic_attention_impl_names(precision));
-    all.push_back({kDeterministic, {"1"}});
+    all.insert(all.end() - 1, {kDeterministic, {"1"}});  // before the regime
     tables.push_back({"deterministic", Suite::kFull, true, std::move(all)});
   }
+}
+
+/// Adds cases at the power limit, whose operands do not fit in the L2 cache.
+void add_sustained(std::vector<CaseTable>& tables) {
+  std::vector<Axis> all = axes({{"8"}, {"16"}, {"1024", "2048"}, {"4096", "16384"}, {"1"}}, {"forward", "backward"},
+                               {"bf16"}, {"flash", "sdpa_cudnn", "sdpa_flash"});
+  all.back() = regime_axis({"sustained"});
+  tables.push_back({"sustained", Suite::kFull, false, std::move(all)});
 }
 
 void add_full(std::vector<CaseTable>& tables) {
@@ -110,6 +120,7 @@ void add_full(std::vector<CaseTable>& tables) {
   const Shapes longest{{"1"}, {"16"}, {"1024", "2048"}, {"65536"}, {"1"}};
   add(tables, "long", Suite::kFull, false, longest, kAllPasses, {Precision::kBf16});
   add_deterministic(tables);
+  add_sustained(tables);
 }
 
 std::vector<CaseTable> tables() {
@@ -191,7 +202,8 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
                             {"pass", kAllPasses},
                             {"precision", all_precisions()},
                             {"impl", model::attention_impl_names()},
-                            {kDeterministic, {"1"}}},
+                            {kDeterministic, {"1"}},
+                            regime_key()},
                    .tables = tables(),
                    .invalid_reason = &invalid_reason,
                    .regime = Regime::kBurst},
@@ -199,7 +211,8 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
             return model::make_attention_case(config_of_case(id, context), kernel_observer(id.at("impl")));
           },
           .precision = &datasheet_precision,
-          .ceiling = &ceiling_of_case};
+          .ceiling = &ceiling_of_case,
+          .prescribe = &prescribe_sustained};
 }
 
 TBENCH_REGISTER(RegisteredFamily, {.name = "Attention", .order = 20, .make = &make_family});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
+#include "bench/families/sustained.hpp"
 #include "tbench/model/ceiling_case.hpp"
 
 namespace tbench::bench::ceiling_family {
@@ -66,16 +67,8 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   at_most(sampler.warm_up_time, Seconds{0.1});
   at_most(sampler.sample_time, Seconds{is_chained_product ? 0.3 : 0.1});
   if (is_chained_product) {
-    // A clock at the power limit takes 0.2 s to settle, and any break undoes that. Therefore the warm-up only
-    // determines the length of a step, and each chunk is long and drops its first part. A chunk ends before the control
-    // of the limit overshoots: from 0.55 s on this control takes up to a fifth of the rate for 0.2 s (measured on an
-    // H200), differently in every process.
-    sampler.fixed_warm_up = 20;
-    sampler.dropped_time = sampler.chunk_time;
-    sampler.chunk_time = sampler.chunk_time * 2.2;
-    sampler.max_chunk = 1024;
-    sampler.max_samples = 2048;
-    sampler.precise_half_width = 0.005;
+    sampler.fixed_warm_up = 20;  // determines the length of a step
+    sample_at_power_limit(sampler);
   } else if (contains(kHost, id.at("what"))) {
     at_most(sampler.warm_up_limit, Seconds{0.3});
     at_most(sampler.sample_limit, Seconds{0.4});

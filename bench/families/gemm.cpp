@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
+#include "bench/families/sustained.hpp"
 #include "tbench/model/gemm_case.hpp"
 
 namespace tbench::bench::gemm_family {
@@ -37,7 +38,7 @@ Values all_precisions() {
 }
 
 void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, bool is_course_grid, const Shape& shape,
-         Values precisions) {
+         Values precisions, Axis regime = regime_axis()) {
   const auto axis = [](const std::string& key, std::int64_t extent) { return Axis{key, {fmt::format("{}", extent)}}; };
   tables.push_back({name,
                     suite,
@@ -46,7 +47,8 @@ void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, b
                      axis("n", shape.n),
                      axis("k", shape.k),
                      {"precision", std::move(precisions)},
-                     {"impl", model::gemm_impl_names()}}});
+                     {"impl", model::gemm_impl_names()},
+                     std::move(regime)}});
 }
 
 /// Returns the matrix products of one model size: projections one by one and fused, both directions of the FFN, LM
@@ -94,6 +96,7 @@ std::vector<CaseTable> tables() {
     add(all, "square", Suite::kFull, extent == 4096, square(extent), all_precisions());
   }
   for (const Shape& shape : model_shapes()) add(all, "models", Suite::kFull, false, shape, all_precisions());
+  add(all, "sustained", Suite::kFull, false, square(8192), {"bf16", "fp8_e4m3"}, regime_axis({"sustained"}));
   return all;
 }
 
@@ -125,13 +128,15 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
                             {"n", {}},
                             {"k", {}},
                             {"precision", all_precisions()},
-                            {"impl", model::gemm_impl_names()}},
+                            {"impl", model::gemm_impl_names()},
+                            regime_key()},
                    .tables = tables(),
                    .invalid_reason = &invalid_reason,
                    .regime = Regime::kBurst},
           .make_case = &make_case,
           .precision = [](const CaseId& id) { return model::common_precision(precision_of_case(id)); },
-          .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
+          .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); },
+          .prescribe = &prescribe_sustained};
 }
 
 TBENCH_REGISTER(RegisteredFamily, {.name = "Gemm", .order = 30, .make = &make_family});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
+#include "bench/families/sustained.hpp"
 #include "tbench/model/kernel_case.hpp"
 
 namespace tbench::bench::kernel_family {
@@ -53,7 +54,8 @@ void add(std::vector<CaseTable>& tables, const Grid& grid, const Values& ops) {
                        {"batch", {"4"}},
                        {"pass", names_of(variants.passes)},
                        {"precision", names_of(precisions)},
-                       {"impl", variants.impls}}});
+                       {"impl", variants.impls},
+                       regime_axis()}});
   }
 }
 
@@ -114,7 +116,8 @@ std::vector<KeySpec> keys(std::span<const ModelSize> extra) {
           {"batch", {}},
           {"pass", names_of(kPasses)},
           {"precision", names_of(kPrecisions)},
-          {"impl", model::kernel_impl_names()}};
+          {"impl", model::kernel_impl_names()},
+          regime_key()};
 }
 
 Family make_family(std::span<const ModelSize> extra_sizes) {
@@ -130,7 +133,8 @@ Family make_family(std::span<const ModelSize> extra_sizes) {
           .ceiling = [sizes = known_model_sizes(extra_sizes)](const CaseId& id) -> std::optional<std::string> {
             const CaseContext anywhere{.on_gpu = false, .seed = 0, .context_time = {}, .model_sizes = sizes};
             return model::kernel_ceiling(model::kernel_bytes(config_of_kernel(id, anywhere)));
-          }};
+          },
+          .prescribe = &prescribe_sustained};
 }
 
 TBENCH_REGISTER(RegisteredFamily, {.name = "Kernel", .order = 40, .make = &make_family});

@@ -4,7 +4,9 @@
 #include <iterator>
 #include <optional>
 #include <tuple>
+#include <utility>
 
+#include "bench/families/sustained.hpp"
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/run_order.hpp"
@@ -88,6 +90,12 @@ RunPlan plugins_last(RunPlan plan) {
   return plan;
 }
 
+/// Moves the sustained cases of families of bursts behind all others of their process, which then run on a cooler GPU.
+RunPlan sustained_last(RunPlan plan) {
+  std::ranges::stable_sort(plan, {}, [](const ScheduledCase& c) { return std::pair{c.process, is_sustained(c.id)}; });
+  return plan;
+}
+
 /// Whether a case needs a new process.
 /// @param previous  the case that runs before it; null if there is none
 bool needs_new_process(const ScheduledCase& c, const ScheduledCase* previous, const PlanInput& input) {
@@ -116,6 +124,7 @@ RunPlan make_run_plan(const PlanInput& input) {
   std::set<CaseRun> done = input.finished;
   for (const CaseRun& ceiling : input.foreign_ceilings) done.erase(ceiling);
   plan = without(only(std::move(plan), names), done);
+  plan = sustained_last(std::move(plan));
   if (input.isolates_plugins) plan = plugins_last(std::move(plan));
   return with_new_processes(std::move(plan), input);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/families/kernel_path.hpp"
+#include "bench/families/sustained.hpp"
 #include "bench/run/case_profile.hpp"
 #include "bench/run/plugins.hpp"
 #include "bench/run/present_gpu.hpp"
@@ -92,6 +93,10 @@ void limit_memory(double gibibytes, GpuFacts& gpu) {
   gpu.memory_bytes = bytes;
 }
 
+std::optional<std::int64_t> l2_bytes_of(const Environment& environment) {
+  return environment.gpu ? std::optional{environment.gpu->l2_bytes} : std::nullopt;
+}
+
 Record oversize_record(const CaseId& id, std::int64_t min_bytes, std::int64_t memory_bytes) {
   Record record;
   record.id = id;
@@ -153,7 +158,9 @@ std::unique_ptr<Case> LocalRunner::make_case(const CaseId& id, RankMeasurement* 
 
 std::optional<Record> LocalRunner::refusal(const CaseId& id, const StopRequested& /*stop*/) {
   try {
-    const std::optional<std::string> reason = make_case(id, nullptr)->unsupported_reason();
+    const std::unique_ptr<Case> subject = make_case(id, nullptr);
+    std::optional<std::string> reason = subject->unsupported_reason();
+    if (!reason) reason = sustained_unsupported_reason(id, *subject, l2_bytes_of(environment_));
     return reason ? std::optional{failed_record(id, Status::kUnsupported, *reason)} : std::nullopt;
   } catch (const std::runtime_error&) {
     return std::nullopt;  // run() meets the same error and records it
@@ -177,6 +184,9 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const ProgressCallbac
                                          RankMeasurement* ranks) {
   const Family& family = family_of(families_, id);
   std::unique_ptr<Case> subject = make_case(id, ranks);
+  if (const auto reason = sustained_unsupported_reason(id, *subject, l2_bytes_of(environment_))) {
+    return {failed_record(id, Status::kUnsupported, *reason)};
+  }
   if (options_.skip_oversize && environment_.gpu && subject->min_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->min_bytes(), environment_.gpu->memory_bytes)};
   }

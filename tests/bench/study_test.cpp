@@ -93,6 +93,19 @@ TEST_F(StudyProgram, DepthExtrapolatesASizeOfTheUsersOwn) {
                     Contains(Pair("extrapolated / measured", kIsTime))));
 }
 
+TEST_F(StudyProgram, RegimesComparesBurstsWithSustainedLaunches) {
+  const CommandResult run = measure(
+      "regimes", {"--tb_axis=Attention.batch=1", "--tb_axis=Attention.heads=1", "--tb_axis=Attention.d_model=16",
+                  "--tb_axis=Attention.seq_len=32", "--tb_axis=Attention.precision=fp32",
+                  "--tb_axis=Attention.impl=naive,sdpa_flash", "--benchmark_filter=pass:forward"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("4 cases: 4 ok"), HasSubstr("1 shape")));
+  const CsvTable table{report("regimes")};
+  for (const char* const regime : {"", "sustained"}) {
+    EXPECT_THAT(table.row({{"pass", "forward"}, {"impl", "naive"}, {"regime", regime}}), Contains(Pair("ms", kIsTime)));
+  }
+}
+
 TEST_F(StudyProgram, AccumulationShowsTheCoursesSumsToTheLastDigit) {
   const CommandResult run = measure("accumulation", {"--benchmark_filter=op:sum/n:1000/"});
   ASSERT_EQ(run.status, 0) << run.err << run.out;

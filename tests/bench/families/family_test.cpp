@@ -122,10 +122,13 @@ TEST(CaseList, FullHoldsTheWholeModelGrid) {
 
 TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
   // The course: 6 widths x 7 lengths x causal or not x 3 passes. The models: each size x 4 contexts x 3 passes. Long
-  // sequences with one head: 2 widths x 3 lengths x 3 passes, and the same with 16 heads.
+  // sequences with one head: 2 widths x 3 lengths x 3 passes, and the same with 16 heads. Sustained: 2 widths x 2
+  // lengths x 2 passes, in bf16.
   const std::int64_t course = 6 * 7 * 2 * 3, models = course_sizes() * 4 * 3, one_head = 2 * 3 * 3,
-                     sixteen_heads = 2 * 3 * 3;
-  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"), course + models + one_head + sixteen_heads);
+                     sixteen_heads = 2 * 3 * 3, sustained = 2 * 2 * 2;
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"),
+            course + models + one_head + sixteen_heads + sustained);
+  EXPECT_EQ(count_of(Suite::kFull, "impl:sdpa_cudnn/regime:sustained"), sustained);
   // These cases exist only in bf16: a model's backward by itself (each size x 4 contexts), and 65,536 tokens with 16
   // heads (2 widths x 3 passes).
   EXPECT_EQ(count_of(Suite::kFull, "precision:fp32/impl:sdpa_efficient"),
@@ -138,8 +141,9 @@ TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
 TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
   // Each size x 5 shapes (one projection, three fused projections, FFN up and down, LM head), and 7 squares.
   const std::int64_t products = course_sizes() * 5 + 7;
-  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:cublaslt_best"), products);
-  EXPECT_EQ(count_of(Suite::kFull, "Gemm/"), products * 5 * 3);
+  // One square in two precisions is sustained, too.
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:cublaslt_best"), products + 1);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/"), (products * 5 + 2) * 3);
   EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:2048/n:10000/k:768/precision:fp8_e4m3/"), 3);
   EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:16384/n:16384/k:16384/precision:tf32/"), 3);
 }

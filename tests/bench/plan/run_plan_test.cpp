@@ -66,6 +66,15 @@ TEST(RunPlan, OneProcessKeepsTheOrder) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, false, false));
 }
 
+TEST(RunPlan, SustainedCasesFollowTheBurstsOfTheirProcess) {
+  std::vector<CaseId> cases = numbered(3);
+  cases[0] = CaseId{"F", {{"i", "0"}, {"regime", "sustained"}}};
+  EXPECT_THAT(names(plan_of(cases)), ElementsAre("1", "2", "0"));
+  EXPECT_EQ(names_of_process(plan_of(cases, 2), 1).back(), "0");
+  cases[0] = CaseId{"Ceiling", {{"i", "0"}, {"regime", "sustained"}}};  // others are compared with it
+  EXPECT_THAT(names(plan_of(cases)), ElementsAre("0", "1", "2"));
+}
+
 TEST(RunPlan, EveryProcessHasEveryCaseOnceInAnOrderOfItsOwn) {
   const RunPlan plan = plan_of(numbered(20), 3);
   ASSERT_EQ(plan.size(), 60U);
