@@ -36,7 +36,7 @@ std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
   return i < text.size() ? i + 1 : kNowhere;
 }
 
-/// Reads an expression from left to right and computes its length after expansion.
+/// Reads an expression from left to right, and computes its length after expansion and which parts can be empty.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_{text} {}
@@ -55,14 +55,33 @@ class Scanner {
  private:
   struct Group {
     std::size_t open;
-    std::size_t length{};       // expanded length of the group's content
-    std::size_t last_length{};  // expanded length of the operand of a following repetition; 0 if there is no operand
+    std::size_t length{};        // expanded length of the group's content
+    std::size_t last_length{};   // expanded length of the operand of a following repetition; 0 if there is no operand
+    bool is_last_empty{};        // whether that operand can match an empty text
+    bool is_before_empty{true};  // whether the alternative can be empty before the operand
+    bool is_earlier_alternative_empty{};  // whether an alternative before the last '|' can be empty
+
+    [[nodiscard]] bool is_alternative_empty() const { return is_before_empty && (last_length == 0 || is_last_empty); }
+    [[nodiscard]] bool can_be_empty() const { return is_earlier_alternative_empty || is_alternative_empty(); }
   };
 
-  void add(std::size_t length, std::size_t letters) {
-    groups_.back().length += length;
-    groups_.back().last_length = length;
+  /// Adds a part of the expression, which can be repeated.
+  /// @param letters  number of the expression's characters that make the part or end it
+  void add(std::size_t length, std::size_t letters, bool can_be_empty) {
+    Group& group = groups_.back();
+    group.is_before_empty = group.is_alternative_empty();
+    group.length += length;
+    group.last_length = length;
+    group.is_last_empty = can_be_empty;
     at_ += letters;
+  }
+
+  void begin_alternative() {
+    Group& group = groups_.back();
+    group.is_earlier_alternative_empty = group.can_be_empty();
+    group.is_before_empty = true;
+    group.last_length = 0;
+    ++at_;
   }
 
   std::optional<ExpressionError> step() {
@@ -77,8 +96,7 @@ class Scanner {
       case ')':
         return close();
       case '|':
-        groups_.back().last_length = 0;
-        ++at_;
+        begin_alternative();
         return std::nullopt;
       case '*':
       case '+':
@@ -88,12 +106,13 @@ class Scanner {
         return ExpressionError{at_,
                                "'{' would count repetitions, which rules cannot; write '\\{' for the brace itself"};
       case '^':
+        groups_.back().is_before_empty = groups_.back().is_alternative_empty();
         groups_.back().length += 1;
         groups_.back().last_length = 0;
         ++at_;
         return std::nullopt;
       default:
-        add(1, 1);
+        add(1, 1, text_[at_] == '$');
         return std::nullopt;
     }
   }
@@ -104,22 +123,23 @@ class Scanner {
       return ExpressionError{at_,
                              fmt::format("'\\{}' refers back, which rules cannot; leave out the '\\'", text_[at_ + 1])};
     }
-    add(1, 2);
+    constexpr std::string_view kEmpty = "bB<>`'";  // ends and inner positions of words, ends of the text
+    add(1, 2, kEmpty.find(text_[at_ + 1]) != kNowhere);
     return std::nullopt;
   }
 
   std::optional<ExpressionError> bracket() {
     const std::size_t end = behind_bracket_expression(text_, at_);
     if (end == kNowhere) return ExpressionError{at_, "'[' has no ']'; write '\\[' for the bracket itself"};
-    add(1, end - at_);
+    add(1, end - at_, false);
     return std::nullopt;
   }
 
   std::optional<ExpressionError> close() {
     if (groups_.size() == 1) return ExpressionError{at_, "')' has no '('; write '\\)' for the bracket itself"};
-    const std::size_t length = groups_.back().length + 1;
+    const Group group = groups_.back();
     groups_.pop_back();
-    add(length, 1);
+    add(group.length + 1, 1, group.can_be_empty());
     return std::nullopt;
   }
 
@@ -129,6 +149,12 @@ class Scanner {
       return ExpressionError{at_,
                              fmt::format("'{0}' repeats nothing; write '\\{0}' for the letter itself", text_[at_])};
     }
+    const char sign = text_[at_];
+    if (group.is_last_empty && sign != '?') {
+      return ExpressionError{
+          at_, fmt::format("'{}' repeats what can be empty; repeat a part of at least one character", sign)};
+    }
+    if (sign != '+') group.is_last_empty = true;
     group.length += group.last_length;
     group.last_length *= 2;
     ++at_;
