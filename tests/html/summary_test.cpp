@@ -156,7 +156,7 @@ TEST(PageSummary, OfAComparisonSaysWhatChangedAndHowSureThatIs) {
       ElementsAre(testing::MatchesRegex(
                       R"(1 of 2 cases is slower.*: Model sdpa \+5\.00 % \(95 %: \+4\.[0-9]+ to \+5\.[0-9]+ %\)\.)"),
                   "1 of 2 cases is the same: no change above the threshold.",
-                  "The verdicts on time rest on 5 processes a side, at a false discovery rate of 5 % over 2 cases.",
+                  "The verdicts on time rest on 5 processes per side, at a false discovery rate of 5 % over 2 cases.",
                   "On the whole it takes, by the geometric mean: Model 1.025 times as long (2 cases)."));
   EXPECT_EQ(parts[3].sentences[0].tone, Tone::kBad);
   EXPECT_THAT(parts[4].sentences[0].text, AllOf(HasSubstr("1 of 2 cases is faster"), HasSubstr("-10.00 %")));

@@ -131,7 +131,7 @@ TEST(Launches, CountKernelsAndTellHowLongTheGpuWaits) {
   const StudyReport report = report_of("launches", {inferred(), trained()});
   EXPECT_EQ(
       header(report.sections[0]),
-      "pass|step ms|GPU ms|idle %|host %|us a launch|kernels|launches|host gaps ms|device gaps ms|longest gap us");
+      "pass|step ms|GPU ms|idle %|host %|us per launch|kernels|launches|host gaps ms|device gaps ms|longest gap us");
   // Idle shares are 1 - 5 / 6 and 1 - 16 / 20. Kernels are 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the
   // copy.
   EXPECT_THAT(rows(report.sections[0]),

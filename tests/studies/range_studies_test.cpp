@@ -127,7 +127,7 @@ TEST(Answers, AreSentencesWithTheirNumbers) {
             "of which its operations take 5 ms; 5 ms by the timer's events");
   EXPECT_EQ(
       all[3],
-      "train_step|(b) forward's longest kernel|60.0|nvjet_a: 60.0 % of forward's time on the GPU, 10 calls a step; "
+      "train_step|(b) forward's longest kernel|60.0|nvjet_a: 60.0 % of forward's time on the GPU, 10 calls per step; "
       "forward and backward together have the same; of both it has 50.0 %");
   EXPECT_EQ(all[4], "train_step|(c) forward's time besides matrix products|20.0|softmax_forward 16.0 % (12 calls)");
   EXPECT_EQ(

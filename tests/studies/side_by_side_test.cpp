@@ -264,7 +264,7 @@ TEST(NcuTable, TheLongestKernelsThatBothTimed) {
                                           {.symbol = "_Z5alphav", .launches = 8, .total_us = 160},
                                           {.symbol = "_Z6absentv", .launches = 1, .total_us = 1}}};
   EXPECT_EQ(ncu_table(ncu, std::vector{file_of({record})}).markdown(),
-            "| kernel | calls a step | traced, us | ncu, us | traced / ncu, % |\n"
+            "| kernel | calls per step | traced, us | ncu, us | traced / ncu, % |\n"
             "| --- | ---: | ---: | ---: | ---: |\n"
             "| `alpha` | 4 | 22.50 | 20.00 | +12.5 |\n"
             "| `beta` | 1 | 9.00 | 10.00 | -10.0 |\n");

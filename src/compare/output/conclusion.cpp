@@ -81,15 +81,15 @@ std::string cause_of(const Case& c) {
       return fmt::format("its clock cycles {}: the clock changed", percent(c.cycle_ratio.value_or(1)));
     case Outcome::kUndecided:
       if (c.known_test) {
-        return fmt::format("two {} of one code differ by up to {:.1f} %, {} processes a side would tell more",
+        return fmt::format("two {} of one code differ by up to {:.1f} %, {} processes per side would tell more",
                            c.by_machines ? "machines" : "processes", 100 * c.known_limit.value(), kMinReplicates);
       }
       if (!is_tested(c)) {
         return fmt::format("{} and {} processes, a conclusion takes {} a side", c.base.replicates, c.next.replicates,
                            kMinReplicates);
       }
-      return c.replicates_to_decide ? fmt::format("{} processes a side would decide", *c.replicates_to_decide)
-                                    : fmt::format("more than {} processes a side would decide", kMaxReplicates);
+      return c.replicates_to_decide ? fmt::format("{} processes per side would decide", *c.replicates_to_decide)
+                                    : fmt::format("more than {} processes per side would decide", kMaxReplicates);
     default:
       return "";
   }

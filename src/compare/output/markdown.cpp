@@ -179,11 +179,11 @@ void put_remedy(render::Page& page, const Comparison& comparison) {
   Texts lines;
   if (undecided > hopeless) {
     lines.push_back(
-        fmt::format("UNDECIDED: {} processes a side, if they differ as these do", replicates_to_decide(comparison)));
+        fmt::format("UNDECIDED: {} processes per side, if they differ as these do", replicates_to_decide(comparison)));
   }
   if (hopeless > 0) {
     lines.push_back(
-        fmt::format("{} UNDECIDED: more than {} processes a side: the change is close to the threshold, or "
+        fmt::format("{} UNDECIDED: more than {} processes per side: the change is close to the threshold, or "
                     "the processes differ too much",
                     hopeless, kMaxReplicates));
   }

@@ -60,8 +60,8 @@ class Answers {
     if (forward == nullptr) return std::nullopt;
     const TracedKernel& top = forward->operations.front();
     std::string text =
-        fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls a step", profile::short_kernel_name(top.name),
-                    percent_of(top.total, forward->total), count_text(top.calls));
+        fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls per step",
+                    profile::short_kernel_name(top.name), percent_of(top.total, forward->total), count_text(top.calls));
     if (const std::optional<TracedPhase> both = forward_and_backward(phases_)) {
       const TracedKernel& other = both->operations.front();
       text += other.name == top.name

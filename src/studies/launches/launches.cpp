@@ -38,7 +38,7 @@ std::vector<StudyColumn> columns() {
           number_column("GPU ms", "device_ms"),
           percent_column("idle %", "idle_share"),
           percent_column("host %", "host_share"),
-          number_column("us a launch", "launch_budget_us"),
+          number_column("us per launch", "launch_budget_us"),
           trace_column(
               "kernels", [](const StepTrace& trace, Seconds) { return kernels_per_step(trace); }, &count_text),
           trace_column(
@@ -57,7 +57,7 @@ Study launches_study() {
           .protocol = {.needs_trace = true},
           .tables = {{.caption = "The step is the untraced median, GPU the GPU's own time in it, idle the part that "
                                  "the GPU did not work, host "
-                                 "that without the queue's own gaps (over 3: host-bound), and us a launch the time "
+                                 "that without the queue's own gaps (over 3: host-bound), and us per launch the time "
                                  "that the host has for each (under 25: sensitive to the host). Gaps are of the traced "
                                  "steps: the host's, whose next launch came too late, and the device's own. The replay "
                                  "of a CUDA graph is one launch",

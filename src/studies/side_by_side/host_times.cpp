@@ -66,7 +66,7 @@ render::Table host_times_table(std::span<const results::NamedResults> results) {
   if (families.empty()) {
     throw UsageError{
         "--host-times: no record tells what the host's time was for; give results that this version or a later one "
-        "measured, by one process a case"};
+        "measured, by one process per case"};
   }
   std::vector<render::Column> columns{{"family"}, {"entries", Align::kRight}, {"s", Align::kRight}};
   for (const Part& part : kParts) {

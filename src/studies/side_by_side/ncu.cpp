@@ -68,7 +68,7 @@ render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::N
   std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& row) { return row.traced.total.value; });
   rows.resize(std::min(rows.size(), kShown));
   render::Table table{{{"kernel"},
-                       {"calls a step", Align::kRight},
+                       {"calls per step", Align::kRight},
                        {"traced, us", Align::kRight},
                        {"ncu, us", Align::kRight},
                        {"traced / ncu, %", Align::kRight}}};

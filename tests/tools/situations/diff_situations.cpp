@@ -192,7 +192,7 @@ std::vector<Situation> of_times() {
        0,
        "diff",
        "UNDECIDED",
-       {"UNDECIDED " + kBig.name(), "processes a side would decide", "1 SAME"},
+       {"UNDECIDED " + kBig.name(), "processes per side would decide", "1 SAME"},
        in_turns("$(seq -w 19)", " --benchmark_filter=" + kBigFilter, "??")},
       {"DiffOneAfterTheOther",
        sides(takes(25), takes(26), {.first_minute = kAfterwards}),
