@@ -35,7 +35,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from compile_attention import device_name, numbers, squeeze
+from compile_attention import device_name, numbers, skip_vector_trial, squeeze
 from time_pytorch_model import SIZES, VOCAB_SIZE
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -219,6 +219,7 @@ def compile_graph(model, part, graph, path):
     """Compiles a graph from forward_graph() or training_graphs() into a package."""
     code, specs, metadata = graph
     torch._inductor.config.compile_threads = 1  # several packages are compiled in parallel
+    skip_vector_trial(model.device)
     metadata = {"tbench_package": model.metadata(part), **{f"tbench_{key}": value for key, value in metadata.items()}}
     with attention_backend(model), torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         with FakeTensorMode(allow_non_fake_inputs=True):  # the constants of a graph are real tensors
