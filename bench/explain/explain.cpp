@@ -68,14 +68,16 @@ struct OwnAttention {
   bool has_forward{}, has_backward{};
 };
 
-kernels::AttentionProblem problem_of(const CaseId& id, std::int64_t heads, std::int64_t width, std::int64_t seq,
-                                     bool causal) {
+/// @param kv_heads  AttentionShape::kv_heads
+kernels::AttentionProblem problem_of(const CaseId& id, std::int64_t heads, std::int64_t kv_heads, std::int64_t width,
+                                     std::int64_t seq, bool causal) {
   kernels::AttentionProblem problem{.shape = {.batch = id.int_at("batch"),
                                               .heads = heads,
                                               .seq_q = seq,
                                               .seq_kv = seq,
                                               .head_dim = width / heads,
-                                              .causal = causal},
+                                              .causal = causal,
+                                              .kv_heads = kv_heads},
                                     .precision = parse_enum<Precision>(id.at("precision")).value()};
   problem.scale = 1.0F / std::sqrt(static_cast<float>(problem.shape.head_dim));
   const std::string* const deterministic = id.find("deterministic");
@@ -84,20 +86,26 @@ kernels::AttentionProblem problem_of(const CaseId& id, std::int64_t heads, std::
   return problem;
 }
 
+std::int64_t kv_heads_of(const CaseId& id) {
+  const std::string* const value = id.find("kv_heads");
+  return value == nullptr ? 0 : id.int_at("kv_heads");
+}
+
 /// Returns nullopt for cases of ATen, and of families without attention.
 std::optional<OwnAttention> own_attention(const CaseId& id, const std::vector<ModelSize>& sizes) {
   const std::string* const impl = id.find("impl");
   if (impl == nullptr || (*impl != "flash" && *impl != "fused")) return std::nullopt;
   if (id.family() == "Attention") {
     const std::string& pass = id.at("pass");
-    return OwnAttention{.problem = problem_of(id, id.int_at("heads"), id.int_at("d_model"), id.int_at("seq_len"),
-                                              id.at("causal") == "1"),
+    return OwnAttention{.problem = problem_of(id, id.int_at("heads"), kv_heads_of(id), id.int_at("d_model"),
+                                              id.int_at("seq_len"), id.at("causal") == "1"),
                         .has_forward = pass != "backward",
                         .has_backward = pass != "forward"};
   }
   if (id.family() != "Model") return std::nullopt;
   const ModelSize size = model_size_of(id, sizes).value();
-  return OwnAttention{.problem = problem_of(id, size.num_heads, size.q_width(), id.int_at("ctx"), /*causal=*/true),
+  return OwnAttention{.problem = problem_of(id, size.num_heads, size.own_kv_heads, size.q_width(), id.int_at("ctx"),
+                                            /*causal=*/true),
                       .has_forward = true,
                       .has_backward = id.at("pass") != "forward"};
 }

@@ -21,6 +21,8 @@ namespace {
 using Values = std::vector<std::string>;
 
 const std::string kDeterministic = "deterministic";
+const std::string kKvHeads = "kv_heads";
+constexpr const char* kAsManyHeads = "0";  // names omit it: k and v have as many heads as q
 const Values kAllPasses{"forward", "backward", "forward_backward"};
 const Values kEnds{"forward", "forward_backward"};
 
@@ -39,6 +41,7 @@ std::vector<Axis> axes(const Shapes& shapes, Values pass, Values precision, Valu
           {"pass", std::move(pass)},
           {"precision", std::move(precision)},
           {"impl", std::move(impl)},
+          {kKvHeads, {kAsManyHeads}, kAsManyHeads},
           regime_axis()};
 }
 
@@ -131,8 +134,18 @@ std::vector<CaseTable> tables() {
   return all;
 }
 
+std::int64_t kv_heads_of(const CaseId& id) { return id.find(kKvHeads) == nullptr ? 0 : id.int_at(kKvHeads); }
+
 std::optional<std::string> invalid_reason(const CaseId& id) {
-  if (id.int_at("d_model") % id.int_at("heads") == 0) return std::nullopt;
+  const std::int64_t heads = id.int_at("heads"), kv_heads = kv_heads_of(id);
+  if (kv_heads == heads) {
+    return fmt::format("kv_heads:{} is the number of heads, which names omit; leave kv_heads out", kv_heads);
+  }
+  if (kv_heads > 0 && heads % kv_heads != 0) {
+    return fmt::format("kv_heads:{} does not divide heads:{}: each head of k and v serves as many heads of q", kv_heads,
+                       heads);
+  }
+  if (id.int_at("d_model") % heads == 0) return std::nullopt;
   return fmt::format("d_model {} is not a multiple of heads {}: d_model is heads x head_dim", id.at("d_model"),
                      id.at("heads"));
 }
@@ -173,7 +186,8 @@ model::AttentionConfig config_of_case(const CaseId& id, const CaseContext& conte
                     .seq_q = seq_len,
                     .seq_kv = seq_len,
                     .head_dim = id.int_at("d_model") / id.int_at("heads"),
-                    .causal = id.at("causal") == "1"},
+                    .causal = id.at("causal") == "1",
+                    .kv_heads = kv_heads_of(id)},
           .pass = parse_enum<AttentionPass>(id.at("pass")).value(),
           .precision = precision_of_case(id),
           .impl = id.at("impl"),
@@ -202,6 +216,7 @@ Family make_family(std::span<const ModelSize> /*extra_sizes*/) {
                             {"pass", kAllPasses},
                             {"precision", all_precisions()},
                             {"impl", model::attention_impl_names()},
+                            {kKvHeads, {}},
                             {kDeterministic, {"1"}},
                             regime_key()},
                    .tables = tables(),

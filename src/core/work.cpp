@@ -115,8 +115,8 @@ Work attention_work(const AttentionShape& shape, AttentionPass pass) {
 }
 
 std::int64_t attention_min_bytes(const AttentionShape& shape, AttentionPass pass, std::int64_t element_bytes) {
-  const std::int64_t queries = shape.batch * shape.heads * shape.seq_q * shape.head_dim;  // q, output
-  const std::int64_t keys = shape.batch * shape.heads * shape.seq_kv * shape.head_dim;    // k, v
+  const std::int64_t queries = shape.batch * shape.heads * shape.seq_q * shape.head_dim;      // q, output
+  const std::int64_t keys = shape.batch * shape.key_heads() * shape.seq_kv * shape.head_dim;  // k, v
   const std::int64_t forward = 2 * (queries + keys) * element_bytes;
   return pass == AttentionPass::kForward ? forward : 2 * forward;
 }

@@ -63,6 +63,11 @@ struct AttentionShape {
   std::int64_t seq_kv{};
   std::int64_t head_dim{};
   bool causal{};
+  std::int64_t kv_heads{};  // heads of k and v, each shared by heads / kv_heads heads of q; 0: as many as heads
+
+  [[nodiscard]] std::int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+  /// Returns how many heads of q share a head of k and v.
+  [[nodiscard]] std::int64_t group() const { return kv_heads > 0 ? heads / kv_heads : 1; }
 };
 
 /// Returns the FLOP of one attention forward pass: the products QK^T and PV. Softmax is not counted.

@@ -65,7 +65,8 @@ std::optional<double> attention_bytes(const CaseId& id, const ElementBytes& elem
                              .seq_q = *length,
                              .seq_kv = *length,
                              .head_dim = *d_model / *heads,
-                             .causal = false};
+                             .causal = false,
+                             .kv_heads = extent_of(id, "kv_heads").value_or(0)};
   return static_cast<double>(attention_min_bytes(shape, *pass, element.input));
 }
 

@@ -136,6 +136,10 @@ struct BackwardLauncher {
 
 std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (auto reason = missing_code_reason(limits, built_architectures())) return reason;
+  if (problem.shape.group() != 1) {
+    return fmt::format("{} heads share {} heads of k and v, which our kernels cannot yet; naive and sdpa can",
+                       problem.shape.heads, problem.shape.key_heads());
+  }
   const bool exact = std::ranges::find(kHeadDims, problem.shape.head_dim) != kHeadDims.end();
   const bool large = is_16bit(problem.precision) && problem.shape.head_dim == kLargeHeadDim16Bit;
   if (!exact && !large) {
@@ -154,7 +158,7 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
 bool operator==(const AttentionProblem& a, const AttentionProblem& b) {
   const auto members = [](const AttentionProblem& problem) {
     const AttentionShape& shape = problem.shape;
-    return std::tie(shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim, shape.causal,
+    return std::tie(shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim, shape.causal, shape.kv_heads,
                     problem.precision, problem.scale, problem.deterministic, problem.layout);
   };
   return members(a) == members(b);

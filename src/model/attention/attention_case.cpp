@@ -22,6 +22,9 @@ const AttentionImpl& checked_attention_impl(const AttentionConfig& config) {
   for (const std::int64_t extent : {shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim}) {
     if (extent <= 0) throw UsageError{fmt::format("attention: the extent {} is not positive", extent)};
   }
+  if (shape.kv_heads < 0 || shape.heads % shape.key_heads() != 0) {
+    throw UsageError{fmt::format("attention: {} kv_heads do not divide {} heads", shape.kv_heads, shape.heads)};
+  }
   if (shape.causal && shape.seq_q != shape.seq_kv) {
     throw UsageError{
         fmt::format("attention: a causal mask needs seq_q == seq_kv, not {} and {}", shape.seq_q, shape.seq_kv)};
@@ -74,6 +77,9 @@ std::optional<std::string> AttentionCase::unsupported_reason() const {
   if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
   if (config_.deterministic && !impl_.has_deterministic_mode) {
     return fmt::format("{} has no deterministic mode to choose", config_.impl);
+  }
+  if (config_.shape.group() != 1 && !impl_.has_shared_heads) {
+    return fmt::format("{} has no shared heads of k and v; naive and sdpa have", config_.impl);
   }
   return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
 }

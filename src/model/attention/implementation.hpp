@@ -16,7 +16,8 @@
 
 namespace tbench::model {
 
-/// The inputs of an implementation. Tensors are [batch, heads, seq_q or seq_kv, head_dim], contiguous.
+/// The inputs of an implementation. Tensors are [batch, heads, seq_q or seq_kv, head_dim], contiguous; k and v have
+/// AttentionShape::key_heads() heads.
 struct AttentionOperands {
   AttentionConfig config;
   double scale{};             // 1 / sqrt(head_dim)
@@ -58,7 +59,8 @@ struct AttentionImpl {
   /// Computes the gradients from the state that forward() left. Never synchronises.
   /// @param keep_state  whether the state will be used again
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
-  bool is_watched{};  // whether an OutputChecker watches the timed launches, as for implementations from plug-ins
+  bool has_shared_heads{};  // whether it takes fewer heads of k and v than of q
+  bool is_watched{};        // whether an OutputChecker watches the timed launches, as for implementations from plug-ins
 };
 
 /// Returns all implementations, in the order of attention_impl_names().

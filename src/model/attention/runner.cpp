@@ -54,13 +54,16 @@ AttentionRunner::Filled AttentionRunner::filled() const {
   at::Generator generator = at::globalContext().defaultGenerator(device).clone();
   generator.set_current_seed(config.seed);
   const at::ScalarType dtype = compute_dtype(config.precision, at::kFloat);
-  const auto normal = [&](std::int64_t seq) {
-    return at::randn({shape.batch, shape.heads, seq, shape.head_dim}, generator,
+  const auto normal = [&](std::int64_t heads, std::int64_t seq) {
+    return at::randn({shape.batch, heads, seq, shape.head_dim}, generator,
                      at::TensorOptions{}.device(device).dtype(at::kFloat))
         .to(dtype);
   };
-  Filled values{.q = normal(shape.seq_q), .k = normal(shape.seq_kv), .v = normal(shape.seq_kv), .grad_o = {}};
-  if (config.pass != AttentionPass::kForward) values.grad_o = normal(shape.seq_q);
+  Filled values{.q = normal(shape.heads, shape.seq_q),
+                .k = normal(shape.key_heads(), shape.seq_kv),
+                .v = normal(shape.key_heads(), shape.seq_kv),
+                .grad_o = {}};
+  if (config.pass != AttentionPass::kForward) values.grad_o = normal(shape.heads, shape.seq_q);
   return values;
 }
 

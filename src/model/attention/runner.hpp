@@ -21,8 +21,8 @@ struct AttentionOutputs {
   at::Tensor o;    // [batch, heads, seq_q, head_dim]
   at::Tensor lse;  // [batch, heads, seq_q]
   at::Tensor dq;   // [batch, heads, seq_q, head_dim]
-  at::Tensor dk;   // [batch, heads, seq_kv, head_dim]
-  at::Tensor dv;   // [batch, heads, seq_kv, head_dim]
+  at::Tensor dk;   // [batch, key_heads(), seq_kv, head_dim]
+  at::Tensor dv;   // [batch, key_heads(), seq_kv, head_dim]
 
   [[nodiscard]] std::vector<at::Tensor> all() const { return {o, lse, dq, dk, dv}; }
 };

@@ -52,7 +52,7 @@ constexpr double kLogRoundings = 8.0;  // roundings of lse itself: exp, log, and
 constexpr double kFloatUnit = unit_roundoff(Precision::kFp32);
 
 struct Extents {
-  double pairs, seq_q, seq_kv, head_dim;
+  double pairs, seq_q, seq_kv, head_dim;  // seq_q counts the queries of all heads that share a pair's head of k and v
   bool causal;
 };
 
@@ -148,7 +148,7 @@ Tolerance lse_tolerance(Precision precision, const Extents& extents) {
 
 AttentionTolerances attention_tolerances(Precision precision, const AttentionShape& shape, std::int64_t pairs) {
   const Extents extents{.pairs = static_cast<double>(pairs),
-                        .seq_q = static_cast<double>(shape.seq_q),
+                        .seq_q = static_cast<double>(shape.seq_q * shape.group()),
                         .seq_kv = static_cast<double>(shape.seq_kv),
                         .head_dim = static_cast<double>(shape.head_dim),
                         .causal = shape.causal};
@@ -157,7 +157,7 @@ AttentionTolerances attention_tolerances(Precision precision, const AttentionSha
     return result_tolerance(precision, extents, rows, terms, of);
   };
   // A key's gradient is a sum over queries; each query contributes p times the error of its rowsum.
-  const double queries = extents.causal ? 1.0 : std::sqrt(extents.seq_q);
+  const double queries = std::sqrt(extents.causal ? static_cast<double>(shape.group()) : extents.seq_q);
   const double of_keys = of_rowsum * std::sqrt(std::numbers::e) * queries / extents.seq_kv;
   return {
       .o = result(extents.seq_q, extents.seq_kv, &ErrorSquares::value),

@@ -41,6 +41,36 @@ std::int64_t compared_scores(const AttentionConfig& config) {
   return config.device == DeviceKind::kCuda ? kGpuComparedScores : kCpuComparedScores;
 }
 
+// Heads of q that share a head of k and v are verified as one head that has the queries of all of them: o, lse and dq
+// have a row per query in either view, and the sums over queries in dk and dv are then those over all sharing heads.
+
+AttentionShape folded_shape(AttentionShape shape) {
+  shape.seq_q *= shape.group();
+  shape.heads = shape.key_heads();
+  shape.kv_heads = 0;
+  return shape;
+}
+
+/// Returns [batch, heads, seq_q, ...] as [batch, key_heads(), group() * seq_q, ...]; a tensor with other extents, which
+/// is wrong, as it is.
+at::Tensor folded_queries(const at::Tensor& tensor, const AttentionShape& shape) {
+  if (!tensor.defined() || shape.group() == 1 || tensor.dim() < 3 || tensor.size(1) != shape.heads) return tensor;
+  return tensor.detach().unflatten(1, {shape.key_heads(), shape.group()}).flatten(2, 3);
+}
+
+AttentionOperands folded(AttentionOperands operands) {
+  const AttentionShape shape = operands.config.shape;
+  operands.q = folded_queries(operands.q, shape);
+  operands.grad_o = folded_queries(operands.grad_o, shape);
+  operands.config.shape = folded_shape(shape);
+  return operands;
+}
+
+AttentionOutputs folded(AttentionOutputs outputs, const AttentionShape& shape) {
+  for (at::Tensor* const tensor : {&outputs.o, &outputs.lse, &outputs.dq}) *tensor = folded_queries(*tensor, shape);
+  return outputs;
+}
+
 /// Overwrites a pass's results with NaN. The allocator gives this memory to the next pass of the same sizes, so
 /// elements that the next pass does not write are found.
 void poison(const AttentionOutputs& outputs) {
@@ -54,7 +84,10 @@ void poison(const AttentionOutputs& outputs) {
 class PairComparison {
  public:
   PairComparison(const AttentionRunner& runner, std::vector<std::int64_t> chosen)
-      : operands_{runner.operands()}, chosen_{std::move(chosen)}, index_{at::tensor(chosen_)} {
+      : operands_{folded(runner.operands())},
+        seq_q_{runner.operands().config.shape.seq_q},
+        chosen_{std::move(chosen)},
+        index_{at::tensor(chosen_)} {
     index_ = index_.to(operands_.q.device());
   }
 
@@ -62,6 +95,7 @@ class PairComparison {
     return attention_reference({.q = pairs(operands_.q),
                                 .k = pairs(operands_.k),
                                 .v = pairs(operands_.v),
+                                .queries = positions(),
                                 .grad_o = operands_.grad_o.defined() ? pairs(operands_.grad_o) : at::Tensor{},
                                 .scale = operands_.scale,
                                 .causal = operands_.config.shape.causal});
@@ -96,8 +130,8 @@ class PairComparison {
     const at::Tensor q = operands_.q.detach().flatten(0, 1), k = operands_.k.detach().flatten(0, 1),
                      v = operands_.v.detach().flatten(0, 1);
     const auto index = q.options().dtype(at::kLong);
-    const at::Tensor hidden =
-        at::arange(shape.seq_kv, index).gt(at::arange(first, shape.seq_q, query_step_, index).unsqueeze(1));
+    const at::Tensor position = at::arange(first, shape.seq_q, query_step_, index).remainder(seq_q_);
+    const at::Tensor hidden = at::arange(shape.seq_kv, index).gt(position.unsqueeze(1));
     std::vector<at::Tensor> expected;
     for (std::int64_t pair = 0; pair < pair_count(); ++pair) {
       const auto of_pair = [&](const at::Tensor& all) { return all.narrow(0, pair, 1).to(at::kDouble); };
@@ -131,6 +165,13 @@ class PairComparison {
     return tensor.detach().flatten(0, 1).index_select(0, index_);
   }
 
+  /// Returns the positions of the queries of a pair, or an undefined tensor if they are the indexes.
+  [[nodiscard]] at::Tensor positions() const {
+    const AttentionShape& shape = operands_.config.shape;
+    if (!shape.causal || shape.seq_q == seq_q_) return {};
+    return at::arange(shape.seq_q, operands_.q.options().dtype(at::kLong)).remainder(seq_q_);
+  }
+
   /// Returns a tensor without data that has the shape of a reference of all pairs.
   [[nodiscard]] at::Tensor shape_of_all(const at::Tensor& expected) const {
     std::vector<std::int64_t> sizes = expected.sizes().vec();
@@ -139,7 +180,8 @@ class PairComparison {
     return expected.new_empty({}).expand(sizes);
   }
 
-  const AttentionOperands& operands_;
+  AttentionOperands operands_;  // folded
+  std::int64_t seq_q_;          // of a head of q
   std::vector<std::int64_t> chosen_;
   at::Tensor index_;
   std::int64_t query_step_{};
@@ -229,26 +271,29 @@ std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int
   return pairs;
 }
 
-Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs, std::uint64_t choice) {
+Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& results, std::uint64_t choice) {
   AttentionConfig config = runner.operands().config;
+  const AttentionShape shape = config.shape;
+  const AttentionOutputs outputs = folded(results, shape);
   config.seed = choice;
+  config.shape = folded_shape(shape);
   const std::vector<std::int64_t> pairs = compared_pairs(config);
   const AttentionTolerances tolerances =
-      attention_tolerances(config.precision, config.shape, static_cast<std::int64_t>(pairs.size()));
+      attention_tolerances(config.precision, shape, static_cast<std::int64_t>(pairs.size()));
+  const std::string view = shape.group() == 1 ? "" : " by heads of k and v";  // of the indexes in messages
   PairComparison comparison{runner, pairs};
   {
     const at::NoGradGuard no_grad;
     const AttentionReference reference = comparison.reference();
     const bool has_gradients_alone = !outputs.o.defined() && outputs.dq.defined();
     if (!has_gradients_alone) {
-      comparison.add("o", outputs.o, reference.o, tolerances.o);
+      comparison.add("o" + view, outputs.o, reference.o, tolerances.o);
       comparison.add_queries_of_all(
-          outputs.o, attention_tolerances(config.precision, config.shape, config.shape.batch * config.shape.heads).o,
-          choice);
+          outputs.o, attention_tolerances(config.precision, shape, shape.batch * shape.key_heads()).o, choice);
     }
-    if (outputs.lse.defined()) comparison.add("lse", outputs.lse, reference.lse, tolerances.lse);
+    if (outputs.lse.defined()) comparison.add("lse" + view, outputs.lse, reference.lse, tolerances.lse);
     if (config.pass != AttentionPass::kForward) {
-      comparison.add("dq", outputs.dq, reference.dq, tolerances.dq,
+      comparison.add("dq" + view, outputs.dq, reference.dq, tolerances.dq,
                      reference.dq_of_rowsum.mul(tolerances.dq_of_rowsum));
       comparison.add("dk", outputs.dk, reference.dk, tolerances.dk);
       comparison.add("dv", outputs.dv, reference.dv, tolerances.dv);

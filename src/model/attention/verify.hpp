@@ -27,14 +27,14 @@ struct AttentionTolerances {
 };
 
 /// Returns the tolerances of a comparison.
-/// @param pairs  number of (batch, head) pairs that are compared
+/// @param pairs  number of pairs that are compared; a pair is (batch, head of k and v), with all queries of its heads
 [[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, const AttentionShape& shape,
                                                        std::int64_t pairs);
 
 /// Compares a step's results with float64 of the current operands. For a backward pass alone, outputs may have only
 /// gradients. Synchronises.
 /// @param choice  seed for the choice of pairs and queries, if not all are compared
-[[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs,
+[[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& results,
                                              std::uint64_t choice);
 [[nodiscard]] inline Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs) {
   return compare_attention(runner, outputs, runner.operands().config.seed);

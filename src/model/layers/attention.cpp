@@ -19,6 +19,7 @@
 #include <tuple>
 
 #include "model/layers/flash_attention.hpp"
+#include "model/layers/shared_heads.hpp"
 #include "tbench/cuda/range.hpp"
 
 namespace tbench::model {
@@ -27,12 +28,6 @@ namespace {
 using cuda::in_range;
 
 constexpr bool kCausal = true;
-
-/// Returns heads [batch, kv_heads, context, head_dim] copied for all heads that share them, head by head.
-at::Tensor repeated(const at::Tensor& shared, std::int64_t num_heads) {
-  const std::int64_t group = num_heads / shared.size(1);
-  return group == 1 ? shared : shared.repeat_interleave(group, 1);
-}
 
 /// Runs ATen's fused attention. q and the result are [batch, heads, context, head_dim], k and v [batch, kv_heads,
 /// context, head_dim]. The flash operators read shared heads in place; the memory-efficient operator needs copies.
@@ -43,9 +38,9 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
   }
   // Only the backward pass needs the row sums' logarithms.
   const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
-  return std::get<0>(at::_scaled_dot_product_efficient_attention(q, repeated(k, q.size(1)), repeated(v, q.size(1)),
-                                                                 /*attn_bias=*/{}, with_log_sum_exp, kNoDropout,
-                                                                 kCausal));
+  return std::get<0>(
+      at::_scaled_dot_product_efficient_attention(q, repeated_heads(k, q.size(1)), repeated_heads(v, q.size(1)),
+                                                  /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
 }
 
 /// Runs our own kernels. float32 tensors are multiplied in TF32 if the process's switch allows it, like all other
@@ -144,7 +139,7 @@ AttentionHeads eager_heads(const at::Tensor& x, const AttentionWeights& weights,
   };
   const auto repeat = [&](const at::Tensor& shared) {
     if (constants.kv_heads == constants.num_heads) return shared;
-    return in_range("attention.repeat_kv", [&] { return repeated(shared, constants.num_heads); });
+    return in_range("attention.repeat_kv", [&] { return repeated_heads(shared, constants.num_heads); });
   };
   const auto rope = [&](const char* name, const at::Tensor& projected) {
     return in_range(name, [&] { return eager_rope(projected, constants.rope); });

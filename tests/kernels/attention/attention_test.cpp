@@ -58,6 +58,13 @@ TEST(AttentionUnsupportedReason, HeadDim256IsForSixteenBitTypes) {
   EXPECT_THAT(refusal(problem_of(256, Precision::kTf32)), Optional(HasSubstr("head_dim 256 has no kernel in tf32")));
 }
 
+TEST(AttentionUnsupportedReason, NamesSharedHeads) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.heads = 8;
+  problem.shape.kv_heads = 2;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("8 heads share 2 heads of k and v")));
+}
+
 TEST(AttentionUnsupportedReason, NamesAnOldGpu) {
   DeviceLimits turing = kHopper;
   turing.compute_capability_major = 7;

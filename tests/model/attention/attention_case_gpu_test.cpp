@@ -25,7 +25,7 @@ AttentionConfig gpu_attention(const std::string& impl, AttentionPass pass, Preci
   return attention_config(DeviceKind::kCuda, impl, pass, precision, shape);
 }
 
-/// Odd lengths, and every head dimension that our kernels support.
+/// Odd lengths, every head dimension that our kernels support, and heads of k and v that heads of q share.
 const std::vector<AttentionShape> kShapes{
     {.batch = 2, .heads = 3, .seq_q = 1, .seq_kv = 1, .head_dim = 64, .causal = false},
     {.batch = 1, .heads = 2, .seq_q = 2, .seq_kv = 2, .head_dim = 64, .causal = true},
@@ -41,6 +41,8 @@ const std::vector<AttentionShape> kShapes{
     {.batch = 1, .heads = 1, .seq_q = 1000, .seq_kv = 1000, .head_dim = 512, .causal = true},
     {.batch = 1, .heads = 1, .seq_q = 4097, .seq_kv = 4097, .head_dim = 64, .causal = true},
     {.batch = 1, .heads = 1, .seq_q = 4097, .seq_kv = 4097, .head_dim = 128, .causal = false},
+    {.batch = 2, .heads = 6, .seq_q = 129, .seq_kv = 129, .head_dim = 128, .causal = true, .kv_heads = 2},
+    {.batch = 1, .heads = 8, .seq_q = 300, .seq_kv = 300, .head_dim = 64, .causal = false, .kv_heads = 1},
 };
 
 void expect_verified_and_asynchronous(Case& step) {

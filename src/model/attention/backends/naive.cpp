@@ -1,6 +1,7 @@
 // `naive`: the studies' own attention, operation by operation, with scores in memory and backward by autograd. The
 // softmax is one kernel of ATen, since four elementary operations would be a weaker baseline than any framework's
-// attention. The mask is made once, before the timing; autograd runs on the calling thread.
+// attention. The mask is made once, before the timing; autograd runs on the calling thread. Heads that several heads
+// share are copied in the timed step, since a product needs a head each.
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -11,6 +12,7 @@
 #include <limits>
 
 #include "model/attention/implementation.hpp"
+#include "model/layers/shared_heads.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model::backends::naive {
@@ -27,10 +29,12 @@ void prepare(AttentionOperands& operands) {
 }
 
 AttentionState forward(const AttentionOperands& operands, bool /*for_backward*/) {
-  at::Tensor scores = at::matmul(operands.q, operands.k.transpose(-2, -1)).mul(operands.scale);
+  const std::int64_t heads = operands.config.shape.heads;
+  const at::Tensor k = repeated_heads(operands.k, heads), v = repeated_heads(operands.v, heads);
+  at::Tensor scores = at::matmul(operands.q, k.transpose(-2, -1)).mul(operands.scale);
   if (operands.mask.defined()) scores = at::where(operands.mask, scores, operands.minus_infinity);
   scores = at::softmax(scores, -1);
-  return {.output = at::matmul(scores, operands.v), .lse = {}, .saved = {}};
+  return {.output = at::matmul(scores, v), .lse = {}, .saved = {}};
 }
 
 AttentionGradients backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
@@ -49,7 +53,8 @@ TBENCH_REGISTER(AttentionImpl, {.name = "naive",
                                 .unsupported_reason = nullptr,
                                 .prepare = &prepare,
                                 .forward = &forward,
-                                .backward = &backward});
+                                .backward = &backward,
+                                .has_shared_heads = true});
 
 }  // namespace
 }  // namespace tbench::model::backends::naive

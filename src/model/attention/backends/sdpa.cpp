@@ -19,6 +19,7 @@
 
 #include "model/attention/implementation.hpp"
 #include "model/layers/flash_attention.hpp"
+#include "model/layers/shared_heads.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model::backends::sdpa {
@@ -38,29 +39,29 @@ class WarningKeeper final : public c10::WarningHandler {
 };
 
 /// Returns a tensor of the case's shape that needs the memory of one row only, by strides of 0.
-at::Tensor stand_in(const AttentionConfig& config, std::int64_t seq) {
+at::Tensor stand_in(const AttentionConfig& config, std::int64_t heads, std::int64_t seq) {
   const AttentionShape& shape = config.shape;
   const at::Tensor row = at::empty(
       {shape.head_dim},
       at::TensorOptions{}.device(torch_device(config.device)).dtype(compute_dtype(config.precision, at::kFloat)));
-  return row.expand({shape.batch, shape.heads, seq, shape.head_dim})
-      .requires_grad_(config.pass != AttentionPass::kForward);
+  return row.expand({shape.batch, heads, seq, shape.head_dim}).requires_grad_(config.pass != AttentionPass::kForward);
 }
 
 /// Returns why ATen refuses the configuration, or nullopt if it accepts it. Runs the check by which ATen chooses a
 /// backend, on tensors with the configuration's shape, dtype and need of a gradient. Needs a CUDA device; allocates a
 /// few bytes on it.
-/// @param can_use  a check such as sdp::can_use_flash_attention
+/// @param can_use    a check such as sdp::can_use_flash_attention
+/// @param key_heads  heads of k and v
 std::optional<std::string> sdpa_refusal(bool (*can_use)(const sdp::sdp_params& parameters, bool debug),
-                                        const AttentionConfig& config) {
+                                        const AttentionConfig& config, std::int64_t key_heads) {
   const DeterministicScope deterministic{config.deterministic};
-  const sdp::sdp_params parameters{.query = stand_in(config, config.shape.seq_q),
-                                   .key = stand_in(config, config.shape.seq_kv),
-                                   .value = stand_in(config, config.shape.seq_kv),
+  const sdp::sdp_params parameters{.query = stand_in(config, config.shape.heads, config.shape.seq_q),
+                                   .key = stand_in(config, key_heads, config.shape.seq_kv),
+                                   .value = stand_in(config, key_heads, config.shape.seq_kv),
                                    .attn_mask = std::nullopt,
                                    .dropout = 0.0,
                                    .is_causal = config.shape.causal,
-                                   .enable_gqa = false};
+                                   .enable_gqa = key_heads != config.shape.heads};
   WarningKeeper keeper;
   const c10::WarningUtils::WarningHandlerGuard handler{&keeper};
   const c10::WarningUtils::WarnAlways always;  // otherwise ATen gives some reasons only once per process
@@ -80,7 +81,7 @@ std::optional<std::string> flash_refusal(const AttentionConfig& config) {
     return fmt::format("the flash operator needs a head_dim that is a multiple of {}, not {}", kFlashOperatorMultiple,
                        config.shape.head_dim);
   }
-  return sdpa_refusal(&sdp::can_use_flash_attention, config);
+  return sdpa_refusal(&sdp::can_use_flash_attention, config, config.shape.key_heads());
 }
 
 AttentionState flash_cpu_forward(const AttentionOperands& operands) {
@@ -117,7 +118,8 @@ AttentionGradients flash_backward_operator(const AttentionOperands& operands, co
   return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
 }
 
-// `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, called by name.
+// `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, called by name. They need a head
+// of k and v for each head of q: shared heads are copied in the step, and their gradients summed.
 
 std::optional<std::string> efficient_refusal(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
@@ -125,14 +127,19 @@ std::optional<std::string> efficient_refusal(const AttentionConfig& config) {
     return "the memory-efficient kernels ignore the TF32 setting: on float32 they use three TF32 products for one, for "
            "float32's accuracy; that is precision:fp32";
   }
-  return sdpa_refusal(&sdp::can_use_mem_efficient_attention, config);
+  return sdpa_refusal(&sdp::can_use_mem_efficient_attention, config, config.shape.heads);
 }
 
 AttentionState efficient_forward(const AttentionOperands& operands, bool for_backward) {
+  const std::int64_t heads = operands.config.shape.heads;
+  at::Tensor k = repeated_heads(operands.k, heads), v = repeated_heads(operands.v, heads);
   auto [output, lse, seed, offset] = at::_scaled_dot_product_efficient_attention(
-      operands.q, operands.k, operands.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/for_backward, kNoDropout,
-      operands.config.shape.causal, operands.scale);
+      operands.q, k, v, /*attn_bias=*/{}, /*compute_log_sumexp=*/for_backward, kNoDropout, operands.config.shape.causal,
+      operands.scale);
   AttentionState state{.output = std::move(output), .lse = {}, .saved = {std::move(seed), std::move(offset)}};
+  if (for_backward && operands.config.shape.group() != 1) {
+    state.saved.insert(state.saved.end(), {std::move(k), std::move(v)});
+  }
   if (for_backward) state.lse = std::move(lse);
   return state;
 }
@@ -140,17 +147,20 @@ AttentionState efficient_forward(const AttentionOperands& operands, bool for_bac
 AttentionGradients efficient_backward(const AttentionOperands& operands, const AttentionState& state,
                                       bool /*keep_state*/) {
   constexpr std::array<bool, 4> kGradientsOfQkvNotBias{true, true, true, false};
+  const bool has_copies = operands.config.shape.group() != 1;
+  const at::Tensor &k = has_copies ? state.saved[2] : operands.k, &v = has_copies ? state.saved[3] : operands.v;
   auto [dq, dk, dv, dbias] = at::_scaled_dot_product_efficient_attention_backward(
-      operands.grad_o, operands.q, operands.k, operands.v, /*attn_bias=*/{}, state.output, state.lse, state.saved[0],
-      state.saved[1], kNoDropout, kGradientsOfQkvNotBias, operands.config.shape.causal, operands.scale);
-  return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
+      operands.grad_o, operands.q, k, v, /*attn_bias=*/{}, state.output, state.lse, state.saved[0], state.saved[1],
+      kNoDropout, kGradientsOfQkvNotBias, operands.config.shape.causal, operands.scale);
+  const std::int64_t key_heads = operands.config.shape.key_heads();
+  return {.dq = std::move(dq), .dk = summed_heads(dk, key_heads), .dv = summed_heads(dv, key_heads)};
 }
 
 // `sdpa_cudnn`: ATen's cuDNN operators, forward and backward, called by name.
 
 std::optional<std::string> cudnn_refusal(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
-  return sdpa_refusal(&sdp::can_use_cudnn_attention, config);
+  return sdpa_refusal(&sdp::can_use_cudnn_attention, config, config.shape.key_heads());
 }
 
 AttentionState cudnn_forward(const AttentionOperands& operands, bool for_backward) {
@@ -184,7 +194,8 @@ TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_flash",
                                 .unsupported_reason = &flash_refusal,
                                 .prepare = nullptr,
                                 .forward = &flash_forward_operator,
-                                .backward = &flash_backward_operator});
+                                .backward = &flash_backward_operator,
+                                .has_shared_heads = true});
 
 TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_efficient",
                                 .order = 40,
@@ -195,7 +206,8 @@ TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_efficient",
                                 .unsupported_reason = &efficient_refusal,
                                 .prepare = nullptr,
                                 .forward = &efficient_forward,
-                                .backward = &efficient_backward});
+                                .backward = &efficient_backward,
+                                .has_shared_heads = true});
 
 TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_cudnn",
                                 .order = 50,
@@ -206,7 +218,8 @@ TBENCH_REGISTER(AttentionImpl, {.name = "sdpa_cudnn",
                                 .unsupported_reason = &cudnn_refusal,
                                 .prepare = nullptr,
                                 .forward = &cudnn_forward,
-                                .backward = &cudnn_backward});
+                                .backward = &cudnn_backward,
+                                .has_shared_heads = true});
 
 }  // namespace
 }  // namespace tbench::model::backends::sdpa
