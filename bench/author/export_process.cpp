@@ -30,7 +30,7 @@ std::vector<std::string> with_output(std::vector<std::string> command, const std
   return command;
 }
 
-/// Returns the tool's own error message, otherwise the last line of its output.
+/// Returns the tool's own error message, or the last line of its output if it has no such message.
 std::string reason_in(const std::string& output) {
   std::string last;
   for (const std::string& line : split(output, '\n')) {

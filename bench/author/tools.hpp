@@ -13,7 +13,8 @@ namespace tbench::bench {
 /// Returns the path of `tbench` next to this program or in the same build; nullopt if absent.
 [[nodiscard]] std::optional<std::string> find_tbench();
 
-/// Returns the Python of the environment that LibTorch was loaded from, otherwise `python3` of PATH.
+/// Returns the Python of the environment that LibTorch was loaded from, or `python3` of PATH if there is no such
+/// environment.
 [[nodiscard]] std::string find_python();
 
 /// Makes and returns the folder of packages, `$XDG_CACHE_HOME/transformer_bench`, by default under `~/.cache`.

@@ -38,7 +38,7 @@ std::string did_you_mean_number(const std::optional<Number>& number) {
   return number ? did_you_mean_text(fmt::format("{}", *number)) : std::string{};
 }
 
-/// Returns the count of Google Benchmark's `10x`, which takes the place of a time there.
+/// Returns the count of Google Benchmark's `10x`, which it accepts instead of a time.
 std::optional<std::int64_t> count_of_iterations(std::string_view text) {
   return text.ends_with('x') ? parse_integer(text.substr(0, text.size() - 1)) : std::nullopt;
 }

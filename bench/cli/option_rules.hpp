@@ -5,7 +5,8 @@
 
 namespace tbench::bench {
 
-/// Completes the options: a study or a profile that needs traces asks for them, and a page has its results beside it.
+/// Completes the options: it turns traces on for a study or a profile that needs them, and puts the results file next
+/// to an HTML page.
 /// @throws  UsageError  naming the options, the problem and the remedy, for options that exclude each other, an output
 ///                      that would replace an input, and an unknown study
 void apply_rules(Options& options);

@@ -17,8 +17,8 @@
 
 namespace tbench::bench {
 
-/// The processes that run the cases: `run` uses one child process for all, `case` a new one for each, `none` this
-/// process.
+/// The processes that run the cases: `run` uses one child process for all cases, `case` a new one for each case, and
+/// `none` this process.
 enum class Isolation { kRun, kCase, kNone };
 enum class DeviceChoice { kAuto, kCuda, kCpu };
 /// Whether to run the Ceiling cases with which the selected cases are compared. `auto`: on a GPU, except in the smoke

@@ -21,7 +21,7 @@ constexpr std::int64_t kMebi = std::int64_t{1} << 20;
 /// The value of `bucket_mib` for strategies without buckets; no name contains it.
 constexpr const char* kNoBuckets = "0";
 
-// fp16 is missing because the ranks would have to agree on which steps to skip.
+// fp16 is missing: with it, the ranks would have to agree on which steps to skip.
 const Values kParallelPrecisions{"fp32", "tf32", "bf16"};
 
 Values strategy_names() {

@@ -62,7 +62,7 @@ void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
 
 /// Adapts the families to a run with `ranks` ranks. The cases of families that span ranks get that number as `gpus`.
-/// Other families are left out, because each rank would measure them under the load of the others.
+/// Other families are left out: if every rank measured them, each would do so under the load of the others.
 [[nodiscard]] std::vector<Family> for_ranks(std::vector<Family> families, int ranks);
 
 /// Returns the family of a case.

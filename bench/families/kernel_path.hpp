@@ -26,7 +26,8 @@ using StepKernels = std::vector<PhaseKernels>;  // in the order of the phases
 /// @throws  any exception of the launch
 [[nodiscard]] std::optional<StepKernels> record_kernels(Case& subject);
 
-/// Returns "a; b x2 | c": the kernels in the order of their first launches, with counts above 1; "|" separates phases.
+/// Returns the kernels in the order of their first launches, with counts above 1, as in "a; b x2 | c". "|" separates
+/// phases.
 [[nodiscard]] std::string to_string(const StepKernels& kernels);
 
 /// Returns why these cannot be the kernels of `impl`; nullopt if they can.

@@ -63,8 +63,8 @@ std::int64_t train_step_bytes(const ModelSize& size, std::int64_t context) {
   return 16 * parameter_count(size) + of_tied_table + context * size.num_layers * of_token;
 }
 
-/// Returns the value of `layers` with which the full suite has a published size: all layers where a train step of the
-/// whole size fits in a GPU with 80 GB, otherwise 8, and 4 in the longest context.
+/// Returns the value of `layers` with which the full suite has a published size: all layers if a train step of the
+/// whole size fits into a GPU with 80 GB. If it does not fit, the number is 8, or 4 in the longest context.
 const char* layers_in_full(const ModelSize& size, std::int64_t context) {
   constexpr double kBytes = 76.5 * 1024 * 1024 * 1024;  // without context, libraries and the allocator's gaps
   constexpr std::int64_t kLong = 32768;

@@ -16,16 +16,17 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-/// Host time of the first step, and its part inside the CUDA driver, by class of calls (CUPTI): loading of modules and
-/// kernels, including the kernels of cuBLAS; memory; launches, where the first launch of a kernel loads it. The rest is
-/// ATen's dispatch, autograd, and the libraries' selection of kernels. The device works at the same time, so that these
-/// are parts of the host's side of `first_ms`, not of `first_ms` itself.
+/// Host time of the first step, and its part inside the CUDA driver, by class of calls (CUPTI). The classes are loading
+/// of modules and kernels, including the kernels of cuBLAS, memory, and launches. The first launch of a kernel also
+/// loads it. The rest is ATen's dispatch, autograd, and the libraries' selection of kernels. The device works at the
+/// same time, so the parts belong to the host's side of `first_ms`, not to `first_ms` itself.
 struct FirstStep {
   Seconds enqueue;
   capture::DriverTimes driver;
 };
 
-/// A model case that is verified after timing, because verifying it first would warm it up.
+/// A model case for the first steps of a process. It is verified after timing: a verification before it would warm it
+/// up.
 class WarmupCase final : public Case {
  public:
   /// Wraps a case of the Model family.

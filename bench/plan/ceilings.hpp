@@ -30,9 +30,9 @@ class MeasuredCeilings {
   /// @param families  families that outlive this object
   explicit MeasuredCeilings(const std::vector<Family>& families) : families_{families} {}
 
-  /// Notes the result of a Ceiling case that is `ok`: its rate in bytes per second, or in FLOP/s if it counts no bytes;
-  /// the time of the launch; or the queue gap of a traced `queue_gap`, if it is between 0.2 and 5 us. Keeps the best of
-  /// several repetitions. Ignores all other records.
+  /// Notes the result of a Ceiling case that is `ok`. The result is its rate in bytes per second (in FLOP/s if it
+  /// counts no bytes), the time of the launch, or the queue gap of a traced `queue_gap` if it is between 0.2 and 5 us.
+  /// Keeps the best of several repetitions. Ignores all other records.
   /// @param process  the process that measured it, from 0
   void learn(const Record& record, std::int64_t process);
 

@@ -15,8 +15,8 @@
 namespace tbench::bench {
 namespace {
 
-/// The factor within which memory sizes count as equal: ECC and the driver leave GPUs of one model slightly different
-/// amounts.
+/// The factor within which memory sizes count as equal. ECC and the driver leave slightly different amounts on GPUs of
+/// the same model.
 constexpr double kSameMemory = 1.01;
 
 /// The time of a family's finished cases at which they count as much as the finished cases of all families.

@@ -32,16 +32,17 @@ struct RunDurations {
   [[nodiscard]] bool is_of_this_gpu() const { return gpu == table.gpu(); }
 };
 
-/// Returns the table of --tb_durations, otherwise the built-in table of the GPU model, otherwise the H100's table.
-/// Returns nullopt with --tb_durations=off. Without --tb_durations it also returns nullopt for runs on a CPU
-/// (--tb_device=cpu), and for the smoke suite, which samples for a shorter time than the tables assume.
+/// Returns the table of --tb_durations. Without this option it returns the built-in table of the GPU model, or the
+/// H100's table if the model has none. Returns nullopt with --tb_durations=off. Without --tb_durations it also returns
+/// nullopt for runs on a CPU (--tb_device=cpu), and for the smoke suite, which samples for a shorter time than the
+/// tables assume.
 /// @param gpu  the GPU model present; nullopt if there is none, or if it is not used
 /// @throws     UsageError  naming the file, if it is not a table
 [[nodiscard]] std::optional<RunDurations> choose_durations(const Options& options, Suite suite,
                                                            const std::optional<std::string>& gpu);
 
-/// Returns a note that the table of --tb_durations only estimates because it is of another GPU model; nullopt
-/// otherwise.
+/// Returns a note that the table of --tb_durations only gives estimates because it is for another GPU model. Returns
+/// nullopt in all other cases.
 [[nodiscard]] std::optional<std::string> mismatch_note(const Options& options, const RunDurations& durations);
 
 /// Returns the `oom` record of a case that did not fit in any of the runs from which the table was made, without
@@ -51,12 +52,12 @@ struct RunDurations {
 [[nodiscard]] std::optional<Record> known_oom(const CaseId& id, const RunDurations* durations,
                                               const Environment& environment, const Options& options);
 
-/// Returns the places of the cases that belong to the shard, balanced by the durations. Depends only on selection,
-/// shard and table.
+/// Returns the positions of the cases that belong to the shard, balanced by the durations. The result depends only on
+/// the selection, the shard and the table.
 [[nodiscard]] Places shard_places(const Selection& selection, const Shard& shard, const results::DurationTable& table);
 
 /// Adds the inputs that decided which cases the run has: `durations`, and for a shard `shard_places`.
-/// @param places  places of the shard; absent if durations did not decide
+/// @param places  positions of the shard's cases; absent if durations did not decide
 void record_durations(std::map<std::string, std::string>& recorded, const Options& options,
                       const std::optional<RunDurations>& durations, const std::optional<Places>& places);
 

@@ -22,7 +22,7 @@ struct Placed {
   FilterPart part;
 };
 
-/// Returns the part in its place, or nullopt if it may stand in several places.
+/// Returns the part with its position in a name, or nullopt if several positions are possible.
 std::optional<Placed> placed(const FilterPart& part, const FamilyWords& family) {
   const std::string name = part.text.substr(0, part.text.find(':'));
   const auto key = std::ranges::find(family.keys, name, &KeyWords::key);

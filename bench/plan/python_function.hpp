@@ -27,7 +27,7 @@ struct PythonFunction {
 /// @throws  UsageError  if no implementation can have this name
 [[nodiscard]] model::Plugin declared_function(const std::string& path);
 
-/// A package that cases need: its precision, and the extents that it fixes, in the form of --fix:
+/// A package that cases need: its precision, and the extents that it fixes in the form of --fix, such as
 /// `heads=1,head_dim=64`.
 struct PackageNeed {
   std::string precision;

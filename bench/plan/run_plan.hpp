@@ -38,9 +38,9 @@ struct PlanInput {
   std::set<CaseRun> foreign_ceilings{};  // those of `finished` that other machines measured, and this one must repeat
   NeededCeilings needed_ceilings{};      // empty if no case needs a ceiling
   std::set<std::string> families_needing_new_process{};
-  /// Gives each CUDA graph its own process. A graph takes the same time wherever it is the first of its process, but up
-  /// to 4 % more, 0.3 us per kernel, from the second, third or fourth graph of a process on: measured on four H100s and
-  /// H200s, traced or not, with any setting of LibTorch's allocator.
+  /// Gives each CUDA graph its own process. A graph takes the same time in every process in which it is the first
+  /// graph. From the second, third or fourth graph of a process on, each takes up to 4 % longer, 0.3 us per kernel.
+  /// This was measured on four H100s and H200s, traced or not, with any setting of LibTorch's allocator.
   bool isolates_graphs{};
   /// Runs the cases of plug-ins after all other cases of a planned process, and starts a new process of the operating
   /// system for each plug-in, so that a plug-in cannot disturb other cases.

@@ -38,7 +38,8 @@ struct Selection {
 /// @throws  UsageError  if no case is left, naming the suites in which the filter has matches; also as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 
-/// Returns the cases of this run from select_cases(): under a launcher the cases that span ranks, otherwise all others.
+/// Returns the cases of this run from select_cases(): the cases that span ranks if a launcher started the program, and
+/// all others if none did.
 /// @throws  UsageError  as select_cases(); it says so if the cases would be found with, or without, a launcher
 [[nodiscard]] Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu);
 
@@ -51,7 +52,8 @@ void leave_out_gpu_cases(Selection& selection, const std::vector<Family>& famili
 void say_what_is_left_out(const Selection& selection, std::FILE* to);
 
 /// Returns the cases that --tb_shard keeps of the selection, in its order.
-/// @param places  places of the shard if durations decide; absent: cases are assigned to the shards in turn
+/// @param places  positions of the shard's cases if durations decide; if absent, each shard gets one of every N
+///                consecutive cases
 /// @throws        UsageError  if the shard has no cases
 [[nodiscard]] std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard,
                                                const std::optional<Places>& places = std::nullopt);

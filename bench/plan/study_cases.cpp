@@ -78,7 +78,7 @@ void merge(studies::StudyProtocol& earlier, const studies::StudyProtocol& other)
   earlier.needs_timelines = earlier.needs_timelines || other.needs_timelines;
 }
 
-/// Refuses a change of an axis that none of the studies has, which would be ignored.
+/// Refuses a change of an axis that none of the studies has, because it has no effect.
 /// @param grids  grids of all studies
 void check_axes(const Options& options, std::span<const FamilyGrid> grids) {
   for (const auto& [family, axis] : options.axes) {

@@ -22,8 +22,8 @@ struct StudyCases {
 };
 
 /// Expands the studies of --tb_study.
-/// @throws  UsageError  for a study whose cases are of several ranks, if the families are of one process; for a case to
-///                      which two studies give different counts of steps, unless the options give the counts; also as
+/// @throws  UsageError  for a study whose cases need several ranks, if the families are for one process; for a case to
+///                      which two studies give different counts of steps, unless the options give the counts; and as
 ///                      expand() does
 [[nodiscard]] StudyCases study_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 

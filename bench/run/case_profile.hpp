@@ -46,7 +46,7 @@ using TraceSink = std::function<void(const profile::Trace& trace, const profile:
 class CaseProfile {
  public:
   /// Determines the case's folder; write() makes it.
-  /// @param root    folder of make_profile_root()
+  /// @param root    the folder given to take_profile_root()
   /// @param gpu     name of the GPU
   /// @param phases  names of the case's phases; the characters outlive this object
   CaseProfile(const std::string& root, const CaseId& id, std::string gpu, std::span<const std::string_view> phases);

@@ -53,8 +53,8 @@ class RankMeasurement {
 /// Returns the record of a case for which the other ranks did not come.
 [[nodiscard]] std::vector<Record> lost_record(const CaseId& id, const std::string& reason);
 
-/// Makes a tracer that runs on all ranks or on none: start() throws on all ranks if it fails on one. Otherwise a rank
-/// that cannot be traced would continue without the steps that the other ranks then run.
+/// Makes a tracer that runs on all ranks or on none: start() throws on all ranks if it fails on one. If only some ranks
+/// had a tracer, a rank without one would continue and not run the steps that the others trace.
 /// @param own     tracer of this rank
 /// @param gather  collects from all ranks
 [[nodiscard]] std::unique_ptr<measure::StepTracer> make_agreed_tracer(std::unique_ptr<measure::StepTracer> own,

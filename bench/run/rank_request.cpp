@@ -39,8 +39,8 @@ std::optional<std::string> difference(const RankHello& rank, const RankHello& fi
   return other_arguments(rank.arguments, first.arguments);
 }
 
-/// Returns the GPU that a rank shares with an earlier rank, for which it would have to wait. UUIDs are unknown with
-/// --tb_anonymous.
+/// Returns the GPU that a rank shares with an earlier rank. With two ranks on one GPU, one would have to wait for the
+/// other. UUIDs are unknown with --tb_anonymous.
 std::optional<std::string> shared_gpu(std::span<const RankHello> ranks, std::size_t rank) {
   const std::optional<GpuFacts>& gpu = ranks[rank].environment->gpu;
   if (!gpu || gpu->uuid.empty()) return std::nullopt;

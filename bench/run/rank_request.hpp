@@ -48,8 +48,9 @@ inline constexpr const char* kLostRanks = "lost_ranks";
 [[nodiscard]] std::vector<Record> records_from(const std::string& text, const std::string& name);
 
 /// Merges the records that all ranks have of a case. If every rank has times, rank 0's records are returned, since all
-/// ranks agree on the times. Otherwise the most severe ending decides, and the reason names the ranks that ended so:
-/// crash, timeout, wrong results, out of memory, unsupported, loss of another rank, in this order.
+/// ranks agree on the times. If a rank has none, the most severe ending decides, and the reason names the ranks with
+/// that ending. From the most severe to the least, the endings are: crash, timeout, wrong results, out of memory,
+/// unsupported, and loss of another rank.
 /// @param ranks  in rank order, at least one
 /// @return       empty if no rank knows a cause, because the user interrupted the run
 [[nodiscard]] std::vector<Record> merge_ranks(std::span<const std::vector<Record>> ranks);

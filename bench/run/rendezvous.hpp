@@ -1,5 +1,5 @@
 // The rendezvous of the ranks' supervisors, from the side of one of them: how they introduce themselves, how rank 0
-// calls the rounds (one case each) and collects the reports, and how all ranks learn that a round is lost.
+// calls the rounds (one case per round) and collects the reports, and how all ranks learn that a round is lost.
 #pragma once
 
 #include <chrono>

@@ -60,7 +60,7 @@ struct Request {
 /// Returns the input of make_run_plan().
 /// @param on_gpu    whether the cases run on a GPU
 /// @param finished  records of an earlier run
-/// @param machine   this machine's place among those that measured `finished`
+/// @param machine   this machine's index among the machines that measured `finished`
 [[nodiscard]] PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record> finished,
                                    std::int64_t machine = 0);
 

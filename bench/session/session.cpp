@@ -58,10 +58,10 @@ std::unique_ptr<CaseRunner> make_runner(const Request& request) {
   return make_supervised_runner(chosen, std::move(arguments));
 }
 
-/// Adds this machine to the machines of the earlier run, and says so if it is another one.
+/// Adds this machine to the machines of the earlier run, and prints a note if it is another machine.
 /// @param path         the results file
 /// @param environment  environment of this run; gets the machines of the file
-/// @return             this machine's place among the machines of the file
+/// @return             this machine's index among the machines of the file
 std::int64_t join_machines(const std::string& path, const Environment& earlier, Environment& environment) {
   Environment all = earlier;
   const std::int64_t machine = add_machines(all, environment).front();
@@ -78,7 +78,7 @@ std::int64_t join_machines(const std::string& path, const Environment& earlier, 
 }
 
 /// Returns the results file before this run's cases: its header and the records of an earlier run.
-/// @param machine  set to this machine's place among the machines of the file
+/// @param machine  set to this machine's index among the machines of the file
 /// @throws         UsageError  if the earlier run must not be resumed
 results::ResultFile open_file(const Request& request, const Environment& environment, std::optional<Output>& output,
                               std::int64_t& machine) {

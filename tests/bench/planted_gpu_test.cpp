@@ -1,5 +1,5 @@
-// Tests on a GPU: a kernel that ruins its CUDA context fails only its own case; running out of memory is a result,
-// after which measurements are as before; attention names its kernels.
+// Tests three rules on a GPU. A kernel that ruins its CUDA context fails only its own case. Running out of memory is a
+// result, and does not change later measurements. Attention names its kernels.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -119,7 +119,8 @@ TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {
   EXPECT_FALSE(without[0].contains("ceiling_share"));
 }
 
-/// Each phase of each implementation must run a kernel that its mark names; otherwise the case is incorrect.
+/// Each phase of each implementation must run a kernel that its mark names. A case with a phase that runs no such
+/// kernel is incorrect.
 TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
   const nlohmann::json entries = run(TBENCH_PROGRAM,
                                      {"--tb_suite=smoke", "--tb_ceilings=off", "--tb_warmup=1", "--tb_samples=2",

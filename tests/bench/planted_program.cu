@@ -143,7 +143,8 @@ Family planted_kernel_family() {
           .precision = {}};
 }
 
-/// `Ceiling/what:{copy,gemm_fp32}/regime:R`: 10^6 bytes or FLOP in 100 us; copy only in bursts. In the standard suite.
+/// `Ceiling/what:{copy,gemm_fp32}/regime:R`: 10^6 bytes or FLOP in 100 us. The copy exists only in bursts. The family
+/// is in the standard suite.
 Family planted_ceiling_family() {
   const std::vector<std::string> what{"copy", "gemm_fp32"};
   return {.spec = {.name = "Ceiling",
@@ -178,7 +179,8 @@ Family planted_held_family() {
           }};
 }
 
-/// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds per step); the others fail as their names say.
+/// `Planted/fault:F/index:I`: the fault `none` succeeds (a few milliseconds per step). The other faults fail as their
+/// names say.
 Family planted_family() {
   const std::vector<std::string> faults{
       "none",     "unsupported", "oom",  "throw",       "incorrect",       "abort",

@@ -103,7 +103,7 @@ TEST_F(Planted, AFreshProcessForEveryCaseGivesTheSame) {
 }
 
 TEST_F(Planted, CtrlCWritesWhatIsDoneAndExits130) {
-  // Ten cases take at least 0.2 s each. The signal arrives during the second.
+  // Each of the ten cases takes at least 0.2 s. The signal arrives during the second case.
   const std::string filter = "--benchmark_filter=^Planted/";
   const std::string samples = "--tb_samples=100";
   const CommandResult result =

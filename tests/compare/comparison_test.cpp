@@ -1,4 +1,5 @@
-// Tests a comparison of two whole sides: matching, correction over all cases, order, different GPUs, exit status.
+// Tests a comparison of two whole sides: matching, correction over all cases, order, different GPUs, and the exit
+// status.
 #include "tbench/compare/comparison.hpp"
 
 #include <gmock/gmock.h>

@@ -165,7 +165,7 @@ TEST(Spreads, TheLimitIsTheLargestThatAQuantileGivesAndAtLeastHalfAPercent) {
 }
 
 TEST(Spreads, ACellCountsOnceHoweverManyPairsItHas) {
-  // Nine cases have one quiet pair each. The tenth case has five processes, and its ten pairs differ.
+  // Each of nine cases has one quiet pair. The tenth case has five processes, and its ten pairs differ.
   std::vector<ComparisonSide> files = pairs(10, 1);
   for (const double factor : {1.03, 1.06, 1.09}) files.push_back(file({kernel(1e-3 * factor, 9)}));
   const KnownDispersion known = spreads_of(files).classes.at(kKernels);

@@ -70,7 +70,7 @@ NamedResults shard_of(std::int64_t index, std::int64_t count, std::int64_t proce
   return {"shard" + std::to_string(index) + ".json", std::move(file)};
 }
 
-/// Returns the same shard, divided by durations. The places of its cases follow no rule.
+/// Returns the same shard, divided by durations. The positions of its cases follow no rule.
 NamedResults timed_shard_of(const std::vector<Places>& places, std::int64_t index, std::int64_t processes = 1) {
   const Shard shard{index, static_cast<std::int64_t>(places.size())};
   const Places& own = places[static_cast<std::size_t>(index - 1)];

@@ -19,7 +19,8 @@
 namespace tbench::compare {
 namespace {
 
-/// Returns the results files in folders that have several processes of one build; in the long form, all results files.
+/// Returns the results files of the folders that have several processes with the same build. In the long form it
+/// returns all results files.
 std::vector<ComparisonSide> files_of_record() {
   const std::filesystem::path root = TBENCH_TEST_DATA "/../../bench/results";
   const CaseFilter is_short{
@@ -113,7 +114,7 @@ std::vector<Pair> pairs_of_processes() {
   return pairs;
 }
 
-/// Returns pairs of GPUs of one model that ran the standard suite.
+/// Returns pairs of GPUs of the same model that both ran the standard suite.
 std::vector<Pair> pairs_of_machines() {
   std::vector<Pair> pairs;
   const auto is_suite = [](const ComparisonSide& file) {

@@ -42,7 +42,8 @@ TEST(Shard, IsIndexAndCount) {
 TEST(Shard, TakesOneOfEveryRoundAndEachTimeTheNext) {
   std::vector<CaseId> cases;
   for (int i = 0; i < 8; ++i) cases.push_back(CaseId{"Series", {{"number", std::to_string(i)}}});
-  // The rounds are 0 1 2 | 3 4 5 | 6 7. The first shard takes place 0, then 2 (the last), then 1 of a round.
+  // The rounds are 0 1 2 | 3 4 5 | 6 7. The first shard takes position 0 of the first round, 2 (the last) of the
+  // second, and 1 of the third.
   EXPECT_THAT(values_of({1, 3}, cases, "number"), ElementsAre("0", "5", "7"));
   EXPECT_THAT(values_of({2, 3}, cases, "number"), ElementsAre("1", "3"));
   EXPECT_THAT(values_of({3, 3}, cases, "number"), ElementsAre("2", "4", "6"));

@@ -30,7 +30,7 @@ class CublasLtOnGpu : public testing::Test {
   }
 };
 
-/// Returns -2 to 2 in a pattern that a swapped stride would change.
+/// Returns numbers from -2 to 2 in a pattern that changes if two strides are swapped.
 float small_number(std::int64_t row, std::int64_t column, std::int64_t salt) {
   return static_cast<float>((row * 7 + column * 3 + row * column + salt) % 5 - 2);
 }
@@ -236,7 +236,7 @@ TEST_F(CublasLtOnGpu, TheComputeTypeIsTheOneAskedFor) {
 }
 
 TEST_F(CublasLtOnGpu, SumsOfTheComputeTypeAreNeverReducedInTheOutputs) {
-  // Few tiles and a long k make the heuristic return algorithms that split k.
+  // With few tiles and a long k, the heuristic returns split-K algorithms.
   const Product<__half, __half> product{64, 64, 65536, {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F}};
   const Matmul matmul{product.library, product.problem};
   const auto algorithms = matmul.algorithms(16, kWorkspaceBytes, PartialSums::kComputeType);

@@ -1,4 +1,4 @@
-// Tests whether a run says anything about the build: A/A control, ceilings, a first run, stale cases.
+// Tests whether a run says anything about the build: the A/A control, ceilings, a first run, and stale cases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Simulates nightly runs whose truth is known, and evaluates them one after another as a history would.
+// Simulates nightly runs whose truth is known, and evaluates them one after another, like the runs of a history.
 #pragma once
 
 #include <cmath>

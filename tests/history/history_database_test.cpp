@@ -19,7 +19,7 @@
 namespace tbench::history {
 namespace {
 
-/// Executes SQL as another program would.
+/// Executes SQL directly, like another program that writes to the database.
 void execute(const std::string& path, const std::string& sql) {
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);

@@ -153,7 +153,7 @@ class CountingCase final : public Case {
   int launches{};
 };
 
-/// The two threads' times differ so much that each thread alone would take a different number of steps.
+/// The two threads' times differ so much that, without an agreement, each would take a different number of steps.
 TEST(AgreedTimer, MakesTheSamplerTakeTheSameStepsEverywhere) {
   const std::vector<double> quiet{0.010, 0.0101, 0.0099}, noisy{0.010, 0.013, 0.008, 0.015, 0.009};
   const auto launches_alone = [&](const std::vector<double>& times) {

@@ -21,7 +21,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// These blocks read half a megabyte at a time, too little for any bandwidth limit: latency determines the time.
+/// The number of CTAs. Together they read 512 KiB at a time, too little to reach a bandwidth limit: latency determines
+/// the time.
 constexpr int kReadBlocks = 256;
 constexpr int kThreads = 128;
 

@@ -87,7 +87,8 @@ TEST(BurstSampling, ModelStepsAreNeverResolutionLimited) {
 }
 
 TEST(BurstSampling, CountsFollowWhatTheLaunchSettlesAt) {
-  // The first 100 launches take twelve times as long. A sample sized for them would be too short later.
+  // The first 100 launches take twelve times as long as later ones. If a sample's size were chosen for them, later
+  // samples would be too short.
   Bench bench{[](std::int64_t step) { return (step < 100 ? 24 : 2) * kTick; }};
   const SampleResult result = bench.run();
   EXPECT_EQ(bench.timer.burst_launches.front(), 3);  // 57.7 / 24 is 2.4

@@ -47,7 +47,7 @@ struct Worker {
   for (;;) pause();
 }
 
-/// Restores the default action first, because a sanitizer's handler would turn the signal into an exit.
+/// Restores the default action first. With a sanitizer's handler, the signal would become an exit.
 [[noreturn]] void segfault() {
   signal(SIGSEGV, SIG_DFL);
   raise(SIGSEGV);

@@ -72,7 +72,7 @@ TEST(DeviceTime, OfAStep) {
   EXPECT_EQ(time.span_ns, 200);
   EXPECT_EQ(time.busy_ns, 145);
   // The gaps 60..62, 82..100, 140..150 and 180..200 come before calls that began earlier: call 3 at 35, call 4 at 55,
-  // call 5 at 115, call 7 at 160. None of these gaps waited for the host.
+  // call 5 at 115, and call 7 at 160. None of these gaps waited for the host.
   EXPECT_EQ(time.gaps.host_ns, 0);
   EXPECT_EQ(time.gaps.device_ns, 2 + 18 + 10 + 20);
   EXPECT_EQ(time.gaps.other_ns, 5);  // 210..215: the launch of the next operation is not known

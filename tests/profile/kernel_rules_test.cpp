@@ -78,7 +78,7 @@ TEST(KernelClassifier, TellsTheSameAsTheRulesEveryTime) {
   }
 }
 
-/// This takes 0.3 s in a release build on one core of an EPYC. The limit allows for sanitizers and a busy machine.
+/// The test takes 0.3 s in a release build on one core of an EPYC. The limit allows for sanitizers and a busy machine.
 TEST(KernelRules, ClassifyTenThousandDistinctNames) {
   const std::string begin = "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::";
   const std::string end(400, 'x');

@@ -284,8 +284,8 @@ TEST_F(NsysExportFile, WhoseKernelsAreInAnotherTableIsRefused) {
               HasSubstr("holds 6 calls that launch kernels, and no kernel: they are not in CUPTI_ACTIVITY_"));
 }
 
-/// Views are not read. With a view in place of the table of kernels, the other figures would be right, but the total
-/// would be wrong.
+/// Views are not read. If a view replaced the table of kernels, the total would be wrong, although the other figures
+/// would be right.
 TEST_F(NsysExportFile, WithAViewForATableIsRefused) {
   write_one_step(path_, kNewest);
   change("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO k");

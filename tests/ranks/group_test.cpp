@@ -1,4 +1,5 @@
-// Tests groups of two ranks in one process, each in a thread, which gloo permits. NCCL would need two GPUs.
+// Tests groups of two ranks in one process, one thread per rank, which gloo permits. With NCCL the test would need two
+// GPUs.
 #include "tbench/ranks/group.hpp"
 
 #include <ATen/ops/arange.h>

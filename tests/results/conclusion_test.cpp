@@ -117,7 +117,7 @@ TEST(RunFlags, MakeCommands) {
   EXPECT_EQ(limits_command("a b.json", "a"), "tbench report --limits 'a b.json' '--filter=^a$'");
   EXPECT_EQ(isolate_command("transformer_bench", run, Texts{"a", "b"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^(a|b)$' --tb_isolate=case");
-  // A flag that is given twice would be refused.
+  // The program refuses a flag that is given twice.
   EXPECT_EQ(isolate_command("transformer_bench", {.of_all = "--tb_isolate=none --tb_suite=full"}, Texts{"a"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^a$' --tb_isolate=case");
 }

@@ -185,7 +185,7 @@ TEST(RecordRules, AnEntryThatBreaksOneIsRefused) {
 }
 
 TEST(RecordRules, AFileHasARunAndItsSamplesOnce) {
-  // Entries 2 and 3 are repetitions of one case. Entry 0 has nine different samples.
+  // Entries 2 and 3 are repetitions of the same case. Entry 0 has nine different samples.
   EXPECT_THAT(refusal([](Json& e) { e.push_back(e[3]); }),
               AllOf(HasSubstr("benchmarks[10]: Model/"), HasSubstr("breaks the rule 'once': repetition 1 is at "),
                     HasSubstr("benchmarks[3], too")));
@@ -223,7 +223,7 @@ double processor_seconds(const std::function<void()>& act) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-// A limit in seconds would depend on the machine and on what else runs there; the ratio to parsing does not.
+// The limit is a ratio to the time of parsing. A limit in seconds would depend on the machine and on its other work.
 TEST(RecordRules, CheckingOneOfTenThousandRecordsTakesAtMostHalfOfParsingIt) {
   constexpr int kRecords = 10'000;
   constexpr int kParsed = 500;

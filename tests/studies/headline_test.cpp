@@ -75,8 +75,8 @@ std::string error_of(const std::function<void()>& act) {
   return "no error";
 }
 
-// 2,000 tokens in 10 ms are 200,000 tokens/s; 2e12 FLOP of 1e15 per second take 2 ms, a fifth of the step; 500 W for
-// 10 ms are 5 J, 2.5 mJ per token; 3.6 per hour are 0.001 per second, in which 200,000 tokens are made.
+// 2,000 tokens in 10 ms are 200,000 tokens/s. 2e12 FLOP at 1e15 FLOP/s take 2 ms, a fifth of the step. 500 W for 10 ms
+// are 5 J, 2.5 mJ per token. A price of 3.6 per hour is 0.001 per second, in which 200,000 tokens are made.
 TEST(Headline, HasTheFastestStepOfEachSizeAndGpu) {
   const std::vector<results::NamedResults> files{
       file_of("NVIDIA H100 80GB HBM3", {step("eager", "small", 20), step("fused", "small", 10)}),

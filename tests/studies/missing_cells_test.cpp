@@ -118,7 +118,7 @@ TEST(MissingCells, GridsOfDifferentFamiliesAndHolesAreExactToo) {
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "128"}}});
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "1024"}}});
   all.erase(all.begin() + 3);  // a hole in the grid
-  // These cases have equal keys and values in two families, so only the family distinguishes them.
+  // The following cases have equal keys and values in two families, so only the family distinguishes them.
   for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Other", {{"size", "small"}, {"ctx", ctx}}});
   for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Another", {{"size", "small"}, {"ctx", ctx}}});
   const std::vector<CaseId> other{all.end() - 4, all.end() - 2};

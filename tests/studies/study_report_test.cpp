@@ -1,4 +1,4 @@
-// Tests the form of a study's tables: columns, bases, fits, texts.
+// Tests the form of a study's tables: columns, bases, fits, and texts.
 #include "tbench/studies/study_report.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Tests the waterfall from the ceilings to the step, with the traced step of kernel_study_samples.hpp and ceilings that
-// give round floors.
+// Tests the waterfall from the ceilings to the step. The step is the traced step of kernel_study_samples.hpp. The
+// ceilings are chosen so that the floors are round numbers of milliseconds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

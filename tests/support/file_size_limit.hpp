@@ -7,7 +7,7 @@
 
 namespace tbench::support {
 
-/// While it lives, writes that would make a file larger than `bytes` fail, as on a full disk.
+/// While this object lives, every write that makes a file larger than `bytes` fails, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {

@@ -39,7 +39,7 @@ void scale_samples(Timing& timing, double factor);
 [[nodiscard]] results::NamedResults gpu_results(std::vector<Record> records);
 
 /// Returns a file with one entry of each kind: a record with every field set, an out-of-memory record, two repetitions
-/// (the second one unstable) with their aggregates, and one record each of two other families, one of them measured in
+/// (the second one unstable) with their aggregates, and two records of other families, one of which is measured in
 /// bursts.
 [[nodiscard]] results::ResultFile golden_file();
 

@@ -1,5 +1,6 @@
-// Helper: `write_results golden FILE` writes the golden file; `write_results compare FOLDER` writes a.json, b.json and
-// failed.json for compare_test.py. Their cases cover every combination of a time and no time on the two sides.
+// Writes results files for tests. `write_results golden FILE` writes the golden file. `write_results compare FOLDER`
+// writes a.json, b.json and failed.json for compare_test.py. Their cases cover every combination of a time and no time
+// on the two sides.
 #include <fmt/format.h>
 
 #include <exception>

@@ -33,7 +33,7 @@ namespace {
 /// Options that select a format other than JSON.
 constexpr std::array kOtherFormats{"--csv", "--latex", "--markdown", "--output"};
 
-/// Returns the subcommand that was given, otherwise the program itself.
+/// Returns the subcommand that was given, or the program itself if none was given.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> given = app.get_subcommands();
   return given.empty() ? app : *given.front();

@@ -1,4 +1,4 @@
-// `tbench fleet`: compares GPUs of one model.
+// `tbench fleet`: compares GPUs of the same model.
 #include <fmt/format.h>
 #include <unistd.h>
 

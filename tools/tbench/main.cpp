@@ -24,8 +24,8 @@
 
 namespace {
 
-/// Flushes standard output before the end of main. Otherwise stdio would write the rest later, and a full disk would go
-/// unnoticed.
+/// Flushes standard output before the end of main. Without this, stdio would write the rest after main, and a full disk
+/// would go unnoticed.
 /// @return  `status`, or the exit status of a failed write
 int after_flush(int status) {
   const std::optional<std::string> problem = tbench::results::flush_standard_output();

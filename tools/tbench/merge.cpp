@@ -53,8 +53,9 @@ void check_out(const MergeArguments& arguments) {
       fmt::format("-o: '{}' is there already and {}. Give another name, or remove it if nobody needs it.", path, why)};
 }
 
-/// Checks that replacing the output loses no results. The same parts may be merged again, with more or newer files.
-/// Results of other cases would be lost. So would the results of an input that `-o a.json b.json` names by mistake.
+/// Checks that replacing the output loses no results. The same parts may be merged again, with more or newer files. If
+/// the output has results of other cases, replacing it would lose them. It would also lose the results of an input that
+/// `-o a.json b.json` names as the output by mistake.
 void check_replaced(const MergeArguments& arguments, std::span<const Record> merged) {
   std::error_code missing;
   if (!fs::is_regular_file(arguments.out, missing)) return;

@@ -172,7 +172,7 @@ std::optional<studies::StudyFormat> format_by_ending(const std::string& path) {
   return found == kFormatsByEnding.end() ? std::nullopt : std::optional{found->second};
 }
 
-/// Writes the charts of a report to a folder beside the Markdown file, and adds their paths to the report's sections.
+/// Writes the charts of a report to a folder next to the Markdown file, and adds their paths to the report's sections.
 void write_charts(studies::StudyReport& report, const std::string& path) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{path}.replace_extension().string() + "_figures";

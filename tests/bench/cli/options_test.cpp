@@ -265,7 +265,7 @@ TEST(Options, AStudyHasItsOwnCases) {
 }
 
 TEST(Options, AnInputIsNeverAnOutput) {
-  // Without std::filesystem, parts of which do not work next to LibTorch.
+  // Makes the folder without std::filesystem, parts of which do not work next to LibTorch.
   std::string folder = testing::TempDir() + "tbench-options-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const std::string table = folder + "/h100.csv";

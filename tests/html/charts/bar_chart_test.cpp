@@ -25,10 +25,10 @@ BarChart sample() {
 
 TEST(BarChart, LengthsAreTheValuesFromZero) {
   const std::string chart = bar_chart(sample());
-  // Each bar has a place of 170 / 2 = 85, of which it uses at most 30. Labels of five letters need 10 + 5 * 7.2 = 46
-  // above the longest bar, whose foot is at 46 + 190 = 236.
+  // Each bar has a slot of width 170 / 2 = 85, of which it uses at most 30. Labels of five letters need 10 + 5 * 7.2 =
+  // 46 above the longest bar, whose foot is at 46 + 190 = 236.
   EXPECT_THAT(chart, HasSubstr("<rect class=\"bar\" x=\"73.5\" y=\"46.0\" width=\"30.0\" height=\"190.0\">"));
-  // This bar is half as long and begins at 236 - 95 = 141. Its outline of 1.5 lies inside.
+  // The second bar is half as long and begins at 236 - 95 = 141. Its outline of 1.5 lies inside the bar.
   EXPECT_THAT(chart, HasSubstr("<rect class=\"bar open\" x=\"159.25\" y=\"141.75\" width=\"28.50\" height=\"93.50\">"));
 }
 
@@ -71,7 +71,8 @@ TEST(BarChart, ManyBarsHaveWiderPictures) {
     chart.series.push_back({.name = std::to_string(i), .colour = "var(--slot-1)"});
     chart.groups[0].bars.push_back({.value = 1, .label = "1"});
   }
-  // Ten places of 24 lie between 46 and 6. Labels need 46, bars 190, names 24. A bar takes 0.7 of its place.
+  // Ten slots of width 24 lie between margins of 46 and 6. Labels need 46, bars 190, and names 24. A bar takes 0.7 of
+  // its slot.
   EXPECT_THAT(bar_chart(chart), AllOf(HasSubstr("viewBox=\"0 0 292 260\""), HasSubstr("width=\"16.8\"")));
 }
 

@@ -1,4 +1,4 @@
-// Tests the places of cells: x from 84 to 554, rows of 28 from 6 on.
+// Tests the positions of cells: x goes from 84 to 554, and rows have a height of 28 from y = 6 on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -42,8 +42,8 @@ TEST(LineChart, HasItsTextsEscaped) {
 }
 
 TEST(LineChart, IsLogarithmic) {
-  // Equal ratios have equal distances. x = 64 + 480 * (ln 2^i + ln r) / (ln 4 + 2 ln r) with a margin of r = 1.08, and
-  // y = 12 + 244 * (1 - (ln 10^i + ln r) / (ln 100 + 2 ln r)) with r = 100^0.05.
+  // Equal ratios have equal distances. With a margin of r = 1.08, x = 64 + 480 * (ln 2^i + ln r) / (ln 4 + 2 ln r).
+  // With r = 100^0.05, y = 12 + 244 * (1 - (ln 10^i + ln r) / (ln 100 + 2 ln r)).
   EXPECT_THAT(line_chart(sample()), HasSubstr("d=\"M88.0 244.9L304.0 134.0L520.0 23.1\""));
 }
 

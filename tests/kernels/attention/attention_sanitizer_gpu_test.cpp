@@ -94,7 +94,7 @@ TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
 
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }
 
-/// Uses shapes for which the dispatch would select other kernels.
+/// Uses shapes for which the dispatch selects other kernels.
 class HoppersTf32BackwardSanitizer : public testing::TestWithParam<KernelOfGrid> {
  protected:
   void SetUp() override {

@@ -46,7 +46,7 @@ class GuardedWords {
   DeviceBytes memory_;
 };
 
-/// Returns the grids that autotuning tries, and odd ones: fewer CTAs than tiles, more CTAs, one CTA.
+/// Returns the grids that autotuning tries, and odd ones: fewer CTAs than tiles, more CTAs than tiles, and one CTA.
 std::vector<StreamGrid> all_grids(std::int64_t bytes) {
   std::vector<StreamGrid> grids = stream_grids(bytes, 132, true);
   for (const int threads : {32, 64, 128, 256, 512}) {

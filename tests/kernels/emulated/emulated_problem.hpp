@@ -27,8 +27,8 @@ struct Lengths {
   bool vectors{true};  // false: element by element, as if rows did not start on 16-byte boundaries
 };
 
-/// One contiguous sequence of two heads, and the data that every run of kernels on it needs. Base of the classes that
-/// run the kernels.
+/// One contiguous sequence of two heads, and the data that every run of kernels on it needs. This is the base of the
+/// classes that run the kernels.
 template <class Element, int kColumns>
 class EmulatedProblem {
  public:

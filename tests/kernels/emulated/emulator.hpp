@@ -47,8 +47,8 @@ void run_block(const BlockLaunch& launch, const std::function<void(char* shared)
 /// Arrives at barrier `number` with `threads` threads, and waits there for the others unless it only arrives.
 void meet_block(int number, int threads, bool waits);
 
-/// Does work at the latest when its group is waited for: copies `bytes` bytes to shared memory, or writes zeros if not
-/// `valid`; or does any other work.
+/// Start work that is done, at the latest, when the caller waits for its group. copy_async() copies `bytes` bytes to
+/// shared memory, or writes zeros if `valid` is false. do_async() does any other work.
 void copy_async(std::uint32_t destination, const void* source, std::size_t bytes, bool valid);
 void do_async(std::function<void()> work);
 void commit_copies();

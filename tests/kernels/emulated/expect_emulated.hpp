@@ -17,8 +17,8 @@
 
 namespace tbench::kernels {
 
-/// Lengths of one row, of fewer rows than a tile, of one more than a tile and than two tiles, of several K/V tiles and,
-/// with a mask, several Q tiles, and unaligned ones.
+/// Lengths around the edges of tiles of 64 rows: one row, fewer rows than a tile, and one row more than one and than
+/// two tiles. Other lengths have several K/V tiles or, with a mask, several Q tiles. The last one has unaligned rows.
 inline std::vector<Lengths> odd_lengths() {
   const bool in_full = tbench::support::are_tests_long();
   return {{1, 1, true},
@@ -58,7 +58,8 @@ class PlantedScope {
   PlantedScope& operator=(const PlantedScope&) = delete;
 };
 
-/// Four Q tiles and four K/V tiles, so that one can be skipped.
+/// Several Q tiles and several K/V tiles for every kernel tested (four of each if tiles have 64 rows), so that a fault
+/// can skip one.
 constexpr Lengths kFaultLengths{200, 200, true};
 constexpr int kRaceRuns = 40;  // maximum number of runs; they stop when the fault is found
 

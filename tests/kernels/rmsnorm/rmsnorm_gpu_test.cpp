@@ -109,8 +109,8 @@ BackwardInputs backward_inputs(const NormShape& shape, bool with_dsum) {
                         .rstd = {},
                         .dnormed = normal_values(count, shape.types.branch, 6),
                         .dsum = normal_values(with_dsum ? count : 0, shape.types.stream, 7)};
-  // Any scale of a row is valid. This is not the scale that makes the norm 1, so that a kernel that computed its own
-  // scale would be found.
+  // Any scale of a row is valid. This scale does not make the norm 1, so that the test finds a kernel that computes its
+  // own scale.
   inputs.rstd = normal_values(shape.rows, Precision::kFp32, 8);
   for (double& rstd : inputs.rstd) rstd = 0.5 + std::abs(rstd);
   inputs.rstd = stored(inputs.rstd, Precision::kFp32);

@@ -28,7 +28,7 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
 
   static std::int64_t count_of(const Extents& e) { return e.batch * e.heads * e.seq * e.head_dim; }
 
-  /// Returns angles that belong to no position, so that a row of the table in the wrong place is found.
+  /// Returns angles that belong to no position, so that the test finds a row of the table at the wrong index.
   static Doubles angles(const Extents& e) { return normal_values(e.seq * e.head_dim / 2, Precision::kFp32, 9); }
   static Doubles table(const Extents& e, double (*function)(double)) {
     Doubles values = angles(e);

@@ -1,4 +1,4 @@
-// Attention in float64. Functions of head, row and column compute one element of one matrix each. for_each() calls them
+// Attention in float64. Each function of head, row and column computes one element of one matrix. for_each() calls them
 // in a loop on the host, or in one thread per element on the GPU, for as many heads at a time as memory allows.
 #include "support/attention_reference.hpp"
 

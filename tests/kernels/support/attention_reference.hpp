@@ -17,38 +17,40 @@ struct Uncertain {
 
 /// Rounding in a kernel of some precision, from which the variances follow to first order.
 ///
-/// A rounding to nearest with unit round-off u gives a relative error within +-u; taken as uniform, its variance is
-/// u^2/3 (an upper bound: the error is within +-u only just above a power of two). Errors of different elements are
-/// independent, so the variance of a sum is the sum of the variances of its terms (Higham and Mary, SIAM J. Sci.
-/// Comput. 41, 2019: the error of a sum grows with the root of the sum of squares, not with the sum).
+/// A rounding to nearest with unit round-off u gives a relative error within +-u. If this error is taken as uniform,
+/// its variance is u^2/3. This is an upper bound, because errors reach +-u only just above a power of two. Errors of
+/// different elements are independent, so the variance of a sum is the sum of the variances of its terms (Higham and
+/// Mary, SIAM J. Sci. Comput. 41, 2019: the error of a sum grows with the root of the sum of squares, not with the
+/// sum).
 ///
-/// Where all rows of grad_o are one row in memory, so are the errors of its rounding, and a key's row of dP has one
-/// error for all queries. Such an error is a factor before a sum over the queries: it counts with the square of the
-/// sum, not with the sum of squares.
+/// If all rows of grad_o are one row in memory, they have the same rounding errors, and a key's row of dP has one error
+/// for all queries. Such an error is a factor before a sum over the queries: it counts with the square of the sum, not
+/// with the sum of squares.
 struct ErrorModel {
   double input{};    // a matrix product's operand that is read from memory: 0 if it is used as it is stored
   double operand{};  // a computed operand: the probabilities, and dS
   double storage{};  // a result that is written
-  /// Lower bound of the errors of computed operands and results: half of float16's smallest subnormal number, 2^-25;
-  /// with float32's exponents 2^-126, below which exp2 gives 0.
+  /// Lower bound of the errors of computed operands and results: 2^-25, half of float16's smallest subnormal number.
+  /// For types with float32's exponents it is 2^-126, below which exp2 gives 0.
   double smallest{};
   double accumulate{};  // one step of an accumulation in float32: 8 terms more
   /// Whether steps are added up in a tensor core, which truncates: errors of a long sum do not cancel and count in
-  /// full, so that n steps give n * accumulate relative to the sum's magnitude. Otherwise additions round to nearest:
-  /// sqrt(n) * accumulate.
+  /// full, so that n steps give n * accumulate relative to the sum's magnitude. If false, additions round to nearest,
+  /// and n steps give sqrt(n) * accumulate.
   bool truncates{};
 
-  /// kBf16, kFp16: operands are exact as stored, computed ones round to the storage type.
-  /// kTf32: all operands round to TF32's 11 bits (to nearest), storage is float32.
-  /// kFp32: three TF32 products. An operand splits into two numbers of 11 bits, the product of the two low parts is
-  ///        dropped: 2^-22 of a product. Kernels on CUDA cores are within that, too. Long sums round to nearest.
+  /// kBf16, kFp16: operands are exact as stored; computed operands round to the storage type.
+  /// kTf32: all operands round to TF32's 11 bits (to nearest), and storage is float32.
+  /// kFp32: three TF32 products. An operand splits into two numbers of 11 bits, and the product of the two low parts is
+  ///        dropped: an error of 2^-22 of a product. The errors of kernels on CUDA cores are within this bound, too.
+  ///        Long sums round to nearest.
   [[nodiscard]] static ErrorModel of(Precision precision);
 };
 
 enum class Executor { kHost, kDevice };
 
-/// All contiguous: o, dq [batch, heads, seq_q, head_dim]; dk, dv [batch, heads, seq_kv, head_dim]; lse [batch, heads,
-/// seq_q]. Gradients are empty without a grad_o.
+/// Contiguous results: o and dq are [batch, heads, seq_q, head_dim], dk and dv are [batch, heads, seq_kv, head_dim],
+/// and lse is [batch, heads, seq_q]. Gradients are empty without a grad_o.
 struct AttentionReference {
   std::vector<Uncertain> o, lse, dq, dk, dv;
 };

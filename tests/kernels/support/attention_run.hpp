@@ -44,7 +44,7 @@ struct BackwardResult {
 /// Byte that fills a workspace beforehand; nothing leaves it as it was allocated.
 constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
 
-/// Computes the gradients by another function than attention_backward(), whatever that would select.
+/// Computes the gradients by the given function instead of attention_backward(), which may select another kernel.
 struct BackwardLaunch {
   std::function<void(const AttentionProblem&, const AttentionBackward&, cudaStream_t)> enqueue{};
   std::size_t workspace_bytes{};

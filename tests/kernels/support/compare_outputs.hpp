@@ -26,7 +26,7 @@ struct Allowance {
 struct Comparison {
   double worst{};             // largest error of an element, divided by its allowance
   double root_mean_square{};  // root mean square of all errors over their deviations, divided by its allowance
-  /// Empty if all is well; otherwise the first bad element, its index and the number of bad elements.
+  /// Empty if all elements are right. If not, it names the first bad element, its index and the number of bad elements.
   std::string failure;
 };
 

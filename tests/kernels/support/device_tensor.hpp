@@ -61,8 +61,8 @@ class DeviceTensor {
 
   /// Fills all memory, gaps included, with bytes that make every element NaN.
   void poison();
-  /// Stores elements given in the order of a contiguous tensor, rounded to the storage type. With strides of 0, the
-  /// last of several elements at one place is kept.
+  /// Stores elements given in the order of a contiguous tensor, rounded to the storage type. If several elements have
+  /// one address, because a stride is 0, the last one is kept.
   void write(const std::vector<double>& elements);
   /// Returns elements in the order of a contiguous tensor.
   [[nodiscard]] std::vector<double> read() const;

@@ -38,7 +38,7 @@ struct SequenceShape {
   bool causal{};
 };
 
-/// One and two rows, both sides of 64 and 128 (the tiles' edges), and whole tiles.
+/// Shapes with one or two rows, with lengths on both sides of 64 and 128 (the tiles' edges), and with whole tiles.
 inline constexpr std::array kShortShapes{
     SequenceShape{1, 1, true},      SequenceShape{1, 1, false},    SequenceShape{2, 2, true},
     SequenceShape{2, 3, false},     SequenceShape{1, 129, false},  SequenceShape{129, 1, false},

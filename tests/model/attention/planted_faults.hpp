@@ -1,4 +1,4 @@
-// Attention cores that are wrong in one respect each, as fused kernels can be. The verification of a core must find
+// Attention cores with one fault per core, of kinds that occur in fused kernels. The verification of a core must find
 // them. They compute on the CPU from the scores in float64, and tile by tile if the fault concerns tiles.
 #pragma once
 

@@ -53,7 +53,7 @@ struct AttentionFault {
 at::Tensor tile_skipped(const AttentionOperands& operands) {
   AttentionOperands without = operands;
   without.k = operands.k.clone();
-  // These keys score far below all others.
+  // The skipped keys get scores far below all others.
   without.k[1][2].narrow(0, 64, 32).copy_(operands.q[1][2].narrow(0, 96, 34).mean(0).mul(-1e3).expand({32, 32}));
   at::Tensor output = right_forward(operands).output;
   output[1][2].narrow(0, 96, 34).copy_(right_forward(without).output[1][2].narrow(0, 96, 34));

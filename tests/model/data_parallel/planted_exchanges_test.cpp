@@ -1,4 +1,4 @@
-// Synchronizations that are wrong in one respect each, on one of two ranks or on both. The verification of a step must
+// Gradient synchronizations with one fault per class, on one of two ranks or on both. The verification of a step must
 // find them.
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -112,7 +112,7 @@ struct WaitSkipped final : FaultySync {
     for (int updates = updates_; updates < averages_; updates = updates_) updates_.wait(updates);
   }
 
-  // The counts cover all trainers so far. Both ranks make equally many steps with each.
+  // The counts cover all trainers so far. With each trainer, both ranks make the same number of steps.
   static inline std::atomic<int> updates_{};  // updates of rank 0
   static inline int averages_{};              // averages that rank 1 has begun
   std::vector<ranks::Pending> pending_;
@@ -189,7 +189,7 @@ TEST(PlantedExchanges, WithoutAFaultNothingIsFound) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kNaive, precision), "");
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision), "");
-    // These parts begin and end inside leaves.
+    // Parts of 10,000 bytes begin and end inside leaves.
     EXPECT_EQ(found_in<FaultySync>(ParallelStrategy::kShardedOptimizer, precision, 10'000), "");
   }
 }

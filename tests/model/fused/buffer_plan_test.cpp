@@ -54,7 +54,7 @@ TEST(BufferPlan, ABufferThatEndsWhereAnotherBeginsDoesNotShare) {
 }
 
 TEST(BufferPlan, AGapBetweenTwoBuffersIsTaken) {
-  // At moment 0, the first and the second buffer are adjacent. The third fits into the place of the first.
+  // At moment 0, the first and the second buffer are adjacent. The third fits where the first was.
   const BufferPlan plan = plan_of({{3 * kUnit, {0, 0}}, {2 * kUnit, {0, 1}}, {kUnit, {1, 1}}});
   EXPECT_EQ(plan.offset(2), 0);
   EXPECT_EQ(plan.bytes(), 5 * kUnit);

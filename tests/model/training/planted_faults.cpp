@@ -43,7 +43,7 @@ at::Tensor last_token_lost(const at::Tensor& weight, const at::Tensor& tokens) {
   return eager_embedding(weight, wrong);
 }
 
-/// Always uses the tokens of the first call, as a graph would that was captured with a copy of them.
+/// Always uses the tokens of the first call, like a graph that was captured with a copy of them.
 at::Tensor tokens_of_the_first_call(const at::Tensor& weight, const at::Tensor& tokens) {
   if (!state().first_tokens.defined()) state().first_tokens = tokens.clone();
   return eager_embedding(weight, state().first_tokens);

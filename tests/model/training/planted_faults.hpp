@@ -1,4 +1,4 @@
-// Model steps that are wrong in one respect each. The verification of a step must find them.
+// Model steps with one fault per step. The verification of a step must find them.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// Compares the whole model with PyTorch: every tensor of the reference file, both implementations, every precision of a
-// CPU.
+// Compares the whole model with PyTorch: every tensor of the reference file, for both implementations and every
+// precision of a CPU.
 #include "model/training/trainer.hpp"
 
 #include <ATen/core/grad_mode.h>

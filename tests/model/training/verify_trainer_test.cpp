@@ -52,7 +52,7 @@ AttentionConstants wrong_rope(const AttentionConstantsConfig& config) {
   return constants;
 }
 
-/// Transposes v, as swapped strides would.
+/// Transposes v. Swapped strides have the same effect.
 at::Tensor wrong_stride(const at::Tensor& x, const AttentionWeights& weights, const AttentionConstants& constants) {
   AttentionWeights swapped = weights;
   swapped.v = weights.v.t();
@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
 TEST(VerifyTrainer, SeesAWrongOptimizer) {
   Trainer trainer{tiny("eager", Pass::kTrainStep, Precision::kFp32), model_impls().at("eager")};
   // A first step must start with moments of zero, but this step does not. A lost bias correction or a step counted
-  // twice would have the same effect. The step before has one row: with the same gradients, only the moments would be
+  // twice has the same effect. The previous step has one row: if it had the same gradients, only the moments would be
   // wrong.
   trainer.parameters().clear_gradients();
   trainer.backward(trainer.loss(trainer.tokens().narrow(0, 0, 1), trainer.targets().narrow(0, 0, 1)));
@@ -206,7 +206,7 @@ TEST(VerifyTrainer, TheSecondVerificationIsLessThanHalfTheOperations) {
   EXPECT_LT(second.at("all"), first.at("all") / 2);
 }
 
-/// Returns how often the host reads a number that a GPU would have to compute first.
+/// Returns how often the host reads a number for which it would have to wait if a GPU computed it.
 int waits_in(const std::map<std::string, int>& operations) {
   int waits = 0;
   for (const char* name : {"aten::item", "aten::is_nonzero", "aten::equal", "aten::nonzero"}) {

@@ -12,7 +12,7 @@ using enum CollectiveOp;
 
 constexpr double kUs = 1e-6;
 
-/// Returns times of two GPUs: 10 us up to 1 kB, 40 us for 100 kB, 400 us for 1 MB.
+/// Returns times of two GPUs: 10 us up to 1 kB, 40 us for 100 kB, and 400 us for 1 MB.
 CollectiveTimes of_two() {
   CollectiveTimes times;
   times.add(kAllReduce, 2, 1e3, Seconds{10 * kUs});

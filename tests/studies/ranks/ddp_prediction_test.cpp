@@ -87,7 +87,7 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   expect_us(predict_step(kIsolated, plan(kOverlapped, 4000), times()), 104, 16, 4);
   // Copies of 1.25, 2.5 and 1.25 us come first, so exchanges run from 11.25 to 15.25, 23.75 to 31.75 and 45 to 49.
   expect_us(predict_step(kIsolated, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
-  // In a backward pass of 12 us, the exchanges wait for each other: 3 to 7, 7 to 15, 15 to 19.
+  // In a backward pass of 12 us, the exchanges wait for each other and run from 3 to 7, 7 to 15, and 15 to 19 us.
   IsolatedStep quick = kIsolated;
   quick.backward = {12 * kUs};
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);

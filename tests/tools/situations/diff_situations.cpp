@@ -1,4 +1,4 @@
-// Situations of `tbench diff`: two sides of three processes each, with the cases of fake_bench.
+// Situations of `tbench diff`: two sides with three processes per side, and the cases of fake_bench.
 #include <fmt/format.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Situations of `tbench fleet`: five GPUs of one model. In one situation the fourth GPU is slower in a resource.
+// Situations of `tbench fleet`: five GPUs of the same model. In one situation the fourth GPU is slower in a resource.
 #include <functional>
 #include <string>
 #include <vector>

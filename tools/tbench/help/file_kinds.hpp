@@ -16,7 +16,7 @@ namespace tbench::tool {
 [[nodiscard]] std::optional<std::string> command_that_shows(const std::string& path);
 
 /// Returns the command for files that were given without one: `tbench diff A B` for two files of results, a page of
-/// `tbench report` for more, otherwise command_that_shows() of a single file.
+/// `tbench report` for more than two, and command_that_shows() for a single file.
 [[nodiscard]] std::optional<std::string> command_of_files(std::span<const std::string> paths);
 
 /// Makes every command refuse files of the kinds that it does not read, and arguments that are no files but mean

@@ -20,8 +20,8 @@ namespace tbench::tool {
 [[nodiscard]] CLI::Validator number_of(const char* unit, std::optional<double> (*meant)(std::string_view),
                                        bool (*fits)(double), const char* otherwise);
 
-/// Returns the text of the parser's error in our words, if a flag lacks its value or takes none; otherwise its own
-/// text.
+/// Returns the message for an error of the parser: our own text if a flag lacks its value or takes none, and the
+/// parser's text for all other errors.
 [[nodiscard]] std::string explain_value(const CLI::ParseError& error);
 
 }  // namespace tbench::tool

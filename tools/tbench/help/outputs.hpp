@@ -16,7 +16,8 @@ struct Output {
   std::vector<std::string> formats{};  // flags that print the same in another format: `--csv`
 };
 
-/// Returns the flag that prints the format of an ending: `--csv` for `.csv`; empty for other endings.
+/// Returns the flag that prints the format of an ending, such as `--csv` for `.csv`. Returns an empty text for other
+/// endings.
 [[nodiscard]] std::string_view format_flag(std::string_view ending);
 
 /// Returns the ending of a path in lower case, with its dot; empty if it has none.

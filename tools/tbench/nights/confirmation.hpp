@@ -10,8 +10,8 @@
 
 namespace tbench::tool {
 
-/// The folder for the results of the confirmation: the requested folder, otherwise a temporary folder that is removed
-/// at the end.
+/// The folder for the results of the confirmation: the requested folder, or a temporary folder, removed at the end, if
+/// none was requested.
 class ConfirmationFolder {
  public:
   explicit ConfirmationFolder(std::string asked) : asked_{std::move(asked)} {}

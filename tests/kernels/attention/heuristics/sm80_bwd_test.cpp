@@ -79,8 +79,8 @@ TEST(Backward32BitRules, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
   // 17 heads fill the GPU with 136 CTAs of 128 keys.
   EXPECT_EQ(backward_method(problem_32bit(17, 1, 1024, 128), kH200), BwdAlgorithm::kAtomicDq);
   EXPECT_FALSE(splits_warps(problem_32bit(17, 1, 1024, 128), BwdAlgorithm::kAtomicDq, kH200));
-  // With a causal mask the CTA of the first keys would take as long as without. 256 CTAs of the split pass are few
-  // then, but not for TF32.
+  // With a causal mask the CTA of the first keys takes as long as without a mask. 256 CTAs of the split pass are then
+  // few, but not for TF32.
   const AttentionProblem exact = problem_32bit(8, 1, 1024, 128, Precision::kFp32);
   EXPECT_EQ(backward_method(causal(exact), kH200), BwdAlgorithm::kSplit);
   EXPECT_TRUE(splits_warps(causal(exact), BwdAlgorithm::kSplit, kH200));

@@ -1,4 +1,4 @@
-// Tests the selection of the sm90 forward kernels: which problems they serve, with which tiles, in which order.
+// Tests the selection of the sm90 forward kernels: which problems they serve, with which tiles, and in which order.
 #include "kernels/attention/heuristics/sm90_fwd.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Products that are wrong in one respect each, as matrix kernels can be. The verification of a product must find them.
-// They compute on the CPU in every precision and imitate fp8 and TF32. The correct product is computed in float64 and
-// rounded.
+// Matrix products with one fault per product, of kinds that occur in matrix kernels. The verification of a product must
+// find them. They compute on the CPU in every precision and imitate fp8 and TF32. The correct product is computed in
+// float64 and rounded.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -137,7 +137,7 @@ TEST(VerifyGemm, OfALargeProductRowsAndColumnsAreChecked) {
   EXPECT_THAT(failure_of(row, column + 1, 1e3),
               HasSubstr("y of rows " + std::to_string(part.rows.begin) + " + 4 i[3, "));
   EXPECT_THAT(failure_of(row + 1, column, 1e3), HasSubstr("transposed[5, "));
-  // This element is in no checked row and in no checked column, so the row's signed sum must find it.
+  // The next element is in no checked row and in no checked column, so the row's signed sum must find it.
   const auto in_sum = HasSubstr(fmt::format("y r of random signs r[{}]", row + 1));
   EXPECT_THAT(failure_of(row + 1, column + 1, 1e3), in_sum);
   EXPECT_THAT(failure_of(row + 1, column + 1, std::numeric_limits<double>::infinity()), in_sum);

@@ -1,5 +1,5 @@
-// Implementations of the models' operations that are wrong in one respect each, as kernels can be. The verification of
-// an operation must find them. Most compute as `aten` does and then change something.
+// Implementations of the models' operations with one fault per implementation, of kinds that occur in kernels. The
+// verification of an operation must find them. Most compute as `aten` does and then change something.
 #pragma once
 
 #include <ATen/ops/zeros_like.h>

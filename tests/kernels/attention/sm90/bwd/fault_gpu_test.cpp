@@ -38,7 +38,8 @@ std::vector<FaultCase> fault_cases() {
     }
     add(row, {.head_dim = kPlantedHeadDim, .choice = {}}, 1, 3, 1000, Precision::kTf32);
   }
-  // Persistent CTAs have three or four of the 480 work tiles each, and load the third K to the place of the first.
+  // Each persistent CTA has three or four of the 480 work tiles, and loads the third K to the shared memory of the
+  // first.
   const FaultRow kept{"kept", InjectedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
     // The split kernel loads its stationary rows to registers at once, and without a wait for lse and delta it may wait

@@ -29,8 +29,8 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_TRUE(fits_registers(FwdM128N64x2::tile()));
   EXPECT_TRUE(fits_registers(FwdM64N128x2::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
-  // (4 * 112 + 40) * 128 = 62,464 of 65,536 registers would fit, but the CTA starts with 480 * 128. This hung on an
-  // H100.
+  // (4 * 112 + 40) * 128 = 62,464 of 65,536 registers fit, but the CTA starts with only 480 * 128. Such a configuration
+  // hung on an H100.
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
   EXPECT_EQ(threads(FwdM128N128::tile()), 384);
   EXPECT_EQ(threads(FwdM192N128::tile()), 512);
@@ -98,7 +98,8 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
 }
 
 TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
-  // Q 128 rows of 512 bytes, K and V two stages of 64 such rows each: 64 KiB each. O, of 64 KiB, would not fit.
+  // Q 128 rows of 512 bytes, K and V two stages of 64 such rows each: 64 KiB each. O takes another 64 KiB, which do not
+  // fit.
   const FwdSmemLayout deep = forward_shared(FwdM128N64::tile(), 256);
   EXPECT_EQ(deep.k, 64 << 10);
   EXPECT_EQ(deep.v, 128 << 10);

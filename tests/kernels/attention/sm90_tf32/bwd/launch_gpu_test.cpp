@@ -120,8 +120,8 @@ TEST_P(BackwardTf32Sm90OnGpu, AnyLayoutOfO) {
 }
 
 TEST_P(BackwardTf32Sm90OnGpu, ScoresOfTenThousand) {
-  // With one key lse is a score. Half of the scores are so negative that keys beyond the end, whose scores are 0, would
-  // have infinite probabilities.
+  // In the shape with one key, lse is that key's score. Half of these scores are negative, down to about -10,000. A key
+  // beyond the end has the score 0. Unless it is masked, its probability exp(0 - lse) is infinite.
   for (const SequenceShape& shape :
        {SequenceShape{257, 257, true}, {65, 1100, false}, {65, 500, false}, {300, 1, false}}) {
     AttentionCase one = make_case(shape);
