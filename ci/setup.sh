@@ -78,8 +78,8 @@ install_for_tests() {
   elif ! grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
     wanted+=("chromium:/usr/bin/chromium" "fonts-liberation:/usr/share/fonts/truetype/liberation")
   fi
-  # The test of Slurm starts its daemons as root. On a machine where people work, the packages would leave services
-  # running.
+  # The test of Slurm starts its daemons as root. The packages leave services running, so they are not installed on a
+  # machine where people work.
   if [ -n "${CI:-}" ] && [ "$(id -u)" -eq 0 ]; then
     wanted+=("slurm-wlm:/usr/sbin/slurmctld" "munge:/usr/sbin/munged")
   fi

@@ -98,7 +98,8 @@ def dkv_kernel(q, k, v, grad_o, lse, delta, dk, dv, seq_len, D: tl.constexpr, SC
 
 
 def launch(kernel, q, causal, *tensors):
-    # SCALE is a constant: inductor passes a float argument as float64, to which Triton would promote the scores.
+    # SCALE is a constant. If it were an argument, inductor would pass it as float64, to which Triton would promote the
+    # scores.
     batch, heads, seq_len, head_dim = q.shape
     wrap_triton(kernel)[(triton.cdiv(seq_len, BLOCK), batch * heads)](
         *tensors, seq_len, D=head_dim, SCALE=head_dim**-0.5, CAUSAL=causal, BLOCK=BLOCK)

@@ -95,8 +95,8 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         height = self.evaluate("new Promise((done) => setTimeout(() => done(document.body.scrollHeight), 600))")
-        # Makes the window as tall as the page. A capture beyond the viewport would resize it and show charts before
-        # they redraw.
+        # Makes the window as tall as the page. If the capture went beyond the viewport, it would resize it and show
+        # charts before they redraw.
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.evaluate("new Promise((done) => setTimeout(done, 600))")
         picture = self.call("Page.captureScreenshot")["data"]

@@ -1,6 +1,6 @@
 """Entries of results files, whose fields outside of `tbench` follow from their record."""
 
-# Google Benchmark's own; all others beside them are counters.
+# Google Benchmark's own fields. All other fields of an entry are counters.
 OWN_FIELDS = {
     "name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index", "threads",
     "iterations", "real_time", "cpu_time", "time_unit", "label", "aggregate_name", "aggregate_unit", "error_occurred",

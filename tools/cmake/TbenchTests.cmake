@@ -24,12 +24,12 @@ endif()
 
 # tbench_test(NAME [UNIT] [OPTIMISED] [EACH_TEST | ONE_PROCESS [SHARDS number] [APART suite...]]
 #             SOURCES a_test.cpp ... LIBRARIES targets... [UNDER_SANITIZERS pattern...] [LABELS label... [ALONE pattern...]])
-# Makes a GoogleTest program. UNIT: the half with sanitizers runs it; otherwise the release half does. UNDER_SANITIZERS:
-# the half with sanitizers also runs the tests of a release program that match a pattern. OPTIMISED: the sources are
-# compiled with optimisation, for tests that compute for a long time.
-# Each suite is an entry of ctest with its own process. With EACH_TEST, for long tests, each test is. With ONE_PROCESS,
-# for programs that take a second to start, the whole program is, and the suites in APART have a process and an entry of
-# their own. SHARDS divides the tests of such a program among that number of processes, which run at the same time; it
+# Makes a GoogleTest program. UNIT: the half with sanitizers runs it. Without UNIT, the release half does.
+# UNDER_SANITIZERS: the half with sanitizers also runs the tests of a release program that match a pattern. OPTIMISED:
+# the sources are compiled with optimisation, for tests that compute for a long time.
+# Each suite is an entry of ctest with its own process. With EACH_TEST, for long tests, each test is such an entry. With
+# ONE_PROCESS, for programs that take a second to start, the whole program is one, and the suites in APART have an entry
+# of their own. SHARDS divides the tests of such a program among that number of processes, which run concurrently. It
 # suits programs whose results the host takes long to compare. GPU programs run at the same time, except for entries
 # that match a pattern of ALONE, because they measure times or use all of the memory.
 function(tbench_test name)
