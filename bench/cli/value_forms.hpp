@@ -1,4 +1,4 @@
-// Values of flags that have a form of their own, and what a user means who writes them in another.
+// Values of flags that have a form of their own, and suggestions for values in another form.
 #pragma once
 
 #include <string>

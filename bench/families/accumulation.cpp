@@ -74,8 +74,8 @@ std::vector<Sums> standard_sums() {
           {"matmul", {"65536"}, "bf16", "fp32", {"cublaslt"}}};
 }
 
-/// Returns longer sums. 100,000 eager additions take most of a second on a GPU, so that only float32 has this length,
-/// at which its error shows.
+/// Returns longer sums. Only float32 has a length of 100,000, at which its error shows: so many eager additions take
+/// most of a second on a GPU.
 std::vector<Sums> full_sums() {
   const Values longer{"10000"}, vector{"1024", "65536", "1048576"}, product{"256", "1024", "4096", "16384", "65536"};
   const Values orders{"sequential", "pairwise", "kahan"}, libraries{"aten", "cublaslt"};

@@ -141,7 +141,7 @@ std::optional<std::string> explain_part(const FilterPart& part, const FilterFami
                      did_you_mean_value(part.text.substr(0, colon), families.keys()));
 }
 
-/// Explains an order of parts that no family has; the families have all parts.
+/// Explains a filter whose parts occur in the families, but in no family in the filter's order.
 std::optional<std::string> explain_order_in_all(const FilterParts& found, const FilterFamilies& families,
                                                 const Matches& matches) {
   std::optional<std::string> first;

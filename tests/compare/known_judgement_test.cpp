@@ -182,7 +182,7 @@ TEST(KnownJudgement, TheCasesHistoryComesFirstThenItsEntryThenItsClass) {
 }
 
 TEST(KnownJudgement, AWholeFileIsCorrectedTogether) {
-  // The last case is significant at 5 % alone, but not among fifty cases.
+  // The last case is significant at 5 % if it is the only one, but not among fifty cases.
   const auto side = [](double last, int count) {
     std::vector<results::MeasuredCase> cases;
     for (int i = 0; i < count; ++i) {

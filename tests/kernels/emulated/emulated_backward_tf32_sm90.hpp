@@ -9,7 +9,7 @@
 #include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
 
-// CTAs run one after the other, so that static variables serve one CTA at a time.
+// CTAs run one after the other, so only one CTA at a time uses the static variables.
 #pragma push_macro("__shared__")
 #undef __shared__
 #define __shared__ static

@@ -1,5 +1,5 @@
 // Tests Inf and NaN in the inputs of the forward kernels. A result that is finite in exact arithmetic has that value. A
-// result that is Inf or NaN there is not finite.
+// result that is Inf or NaN in exact arithmetic is not finite.
 #include <gtest/gtest.h>
 
 #include <cmath>

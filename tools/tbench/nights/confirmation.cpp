@@ -65,8 +65,8 @@ class Runner {
   bool has_run_{};
 };
 
-/// Returns the seed of a block. The second half of the blocks have other weights and inputs, each block its own, for a
-/// tolerance may reject the right result of one seed, and a wrong kernel may pass with it.
+/// Returns the seed of a block. In the second half, each block has its own weights and inputs. With a single seed, a
+/// tolerance may reject a right result, or a wrong kernel may pass.
 /// @param block  number of the block, from 1
 std::optional<std::size_t> seed_of(std::size_t block, std::size_t count) {
   constexpr std::size_t kFirstOtherSeed = 1000;
