@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(All, SharedHeads,
                                           testing::Values(Precision::kFp32, Precision::kBf16), testing::Values(1, 2, 3),
                                           testing::Bool()));
 
-/// What a faulty implementation does with the heads.
+/// The steps in which an implementation can be wrong about heads.
 struct Sharing {
   at::Tensor (*spread)(const at::Tensor& shared, std::int64_t heads){&repeated_heads};
   at::Tensor (*gather)(const at::Tensor& all, std::int64_t kv_heads){&summed_heads};
