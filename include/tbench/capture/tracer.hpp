@@ -10,7 +10,7 @@
 
 namespace tbench::capture {
 
-/// Thrown if another tool uses CUPTI, which serves one at a time: Nsight Systems, Nsight Compute, Kineto. The message
+/// Thrown if another tool uses CUPTI, which serves one at a time: Nsight Systems, Nsight Compute or Kineto. The message
 /// names the tool.
 class CuptiTaken : public std::runtime_error {
  public:

@@ -59,7 +59,7 @@ struct MatmulProblem {
 /// "x[k, m]^T" and "w[k, n]". Adds "for 88 multiprocessors" if the product is not planned for all of them.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
-/// The precision in which algorithms that split k may store and add their partial sums.
+/// The precision in which split-K algorithms may store and add their partial sums.
 enum class PartialSums {
   kComputeType,  // the precision of the sums, so that splitting loses nothing
   kAnyType,      // also the output's type, which LibTorch allows by default
@@ -120,8 +120,8 @@ class Matmul {
  public:
   /// Checks the problem and describes it to the library.
   /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
-  ///                                 type other than 16 or 32 bit floating point, or a negative number of
-  ///                                 multiprocessors; CublasError
+  ///                                 type other than 16 or 32 bit floating point, a single scale, or a negative number
+  ///                                 of multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
   /// Returns the algorithms that the library's heuristic recommends, best estimate first. Empty if the library has no
@@ -133,7 +133,8 @@ class Matmul {
                                                         PartialSums partial_sums) const;
 
   /// Enqueues the product. Never synchronises; the first launch of an algorithm may load its kernel.
-  /// @throws  std::invalid_argument  for a null operand or a workspace that is too small; CublasError
+  /// @throws  std::invalid_argument  for a null operand, fp8 inputs without scales, or a workspace that is too small;
+  ///                                 OutOfMemory, CublasError
   void launch(const MatmulAlgorithm& algorithm, const MatmulOperands& operands, cudaStream_t stream) const;
 
   [[nodiscard]] const MatmulProblem& problem() const noexcept { return problem_; }

@@ -30,8 +30,9 @@ struct CountedCycles {
 [[nodiscard]] std::optional<CountedCycles> counted_cycles(std::span<const CycleMark> begin,
                                                           std::span<const CycleMark> end);
 
-/// Counts SM cycles exactly. NVML's clock has steps of 15 MHz, 1 % of the clock under load, and is a sample at one
-/// moment: by its median, three processes whose products took the same time within 0.04 % differed by 1.1 % in cycles.
+/// Counts SM cycles exactly. NVML reports the clock at one moment, in steps of 15 MHz, 1 % of the clock under load.
+/// Cycles computed from the median of NVML's clocks differed by 1.1 % between three processes whose products took the
+/// same time within 0.04 %.
 ///
 /// Holds some device memory and synchronises the device: call it right before and right after a timed region.
 class CycleCounter {

@@ -1,6 +1,6 @@
-// The commands between the launches of a burst: a flush, whose writes evict a kernel's data from the L2 cache; a spin
-// kernel of known duration without memory accesses, which hides the enqueuing of a launch; and the length of the
-// device's rests, so that a burst's time does not depend on the previous burst.
+// The commands between the launches of a burst, and the device's rests. The writes of a flush evict a kernel's data
+// from the L2 cache. A spin kernel, which has a known duration and no memory accesses, hides the enqueuing of a launch.
+// The device rests long enough that a burst's time does not depend on the previous burst.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,8 +24,8 @@ class L2Flush {
   /// @throws  OutOfMemory, CudaError
   L2Flush();
 
-  /// Enqueues writes to all of the memory. They leave dirty lines in the cache, so that reading cold data also pays for
-  /// their write-back, as after any kernel that writes much.
+  /// Enqueues writes to all of the memory. The writes leave dirty lines in the cache, so that reading cold data also
+  /// pays for their write-back, as after any kernel that writes much.
   /// @throws  CudaError
   void enqueue(cudaStream_t stream) const;
 
@@ -49,7 +49,7 @@ void launch_spin(Seconds duration, cudaStream_t stream);
 /// The longest sample that is followed by a full rest; a full rest after longer samples would take too long.
 inline constexpr Seconds kLongestRestedSample{0.25};
 
-/// The length of a rest relative to the preceding work. Without rests, large launches run into the power limit: an H200
+/// The length of a rest relative to the preceding work. Without rests, large launches reach the power limit: an H200
 /// that rested 5 ms after each 75 ms (a duty of 94 %) ran at 1,500 of 1,980 MHz.
 inline constexpr double kRestFactor = 3.0;
 

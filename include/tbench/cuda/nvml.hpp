@@ -1,5 +1,5 @@
-// The facts that NVML, the driver's management library, reports about a GPU: clocks, temperature, power, energy, modes.
-// The library is loaded on demand, because only machines with a driver have it. Nothing here changes a setting.
+// The facts that NVML, the driver's management library, reports about a GPU: clocks, temperature, power, energy and
+// modes. The library is loaded on demand, because only machines with a driver have it. Nothing here changes a setting.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Draws the operands of a timed launch of foreign code, fills its outputs with NaN, and scans the outputs after the
-// launch. Contents depend only on a 64-bit key, so the operands of any launch can be recreated later. A draw and a scan
-// are one kernel each on a GPU. The host draws the same numbers from the same key, except for the last bits of
+// launch. Contents depend only on a 64-bit key, so the operands of any launch can be recreated later. On a GPU, a draw
+// is one kernel, and so is a scan. The host draws the same numbers from the same key, except for the last bits of
 // logarithms.
 #pragma once
 

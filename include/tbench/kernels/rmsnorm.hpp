@@ -97,8 +97,9 @@ struct NormPlan {
 void norm_forward(const NormShape& shape, const NormForward& tensors, cudaStream_t stream);
 void norm_backward(const NormShape& shape, const NormBackward& tensors, cudaStream_t stream);
 
-/// Adds up the weight gradients of several norms of one shape from their partial sums. This launch costs less than a
-/// grid-wide barrier in each norm's backward pass. Enqueues one launch per 64 norms, and no launch if `norms` is empty.
+/// Adds up the weight gradients of several norms with the same shape from their partial sums. This launch costs less
+/// than a grid-wide barrier in each norm's backward pass. Enqueues one launch per 64 norms, and no launch if `norms` is
+/// empty.
 /// @throws  as norm_forward()
 void norm_weight_gradients(const NormShape& shape, std::span<const NormShares> norms, cudaStream_t stream);
 

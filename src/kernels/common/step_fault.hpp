@@ -49,7 +49,7 @@ enum class InjectedStepFault {
   kEntropyTarget,      // 1 is subtracted one column late
   kEntropyTargetRow,   // the target belongs to the next row
   kEntropyLastVector,  // the row's last vector is not in the sum
-  kEntropyRescale,     // sums of warps are added as if they had one maximum
+  kEntropyRescale,     // sums of warps are added as if they had the same maximum
   kEntropyLoss,        // the loss misses the target's logit
   kEntropyBarrier,     // a race: sums of warps are read without a barrier
   // rope

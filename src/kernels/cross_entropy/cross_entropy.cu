@@ -23,8 +23,8 @@ struct PartialSum {
   float maximum, sum;
 };
 
-/// Returns the number to subtract from x before exponentials: the maximum, or 0 if the maximum is minus infinity, which
-/// has no finite differences.
+/// Returns the number to subtract from each x before exponentiation: the maximum, or 0 if the maximum is minus
+/// infinity, because x minus the maximum would be NaN.
 __device__ __forceinline__ float reference_of(float maximum) { return maximum == kMinusInfinity ? 0.0F : maximum; }
 
 /// Returns exp(x - reference), with one multiply-add. Its error is the rounding error of x log2(e).

@@ -1,5 +1,5 @@
-// A CTA has a token's row, a thread some vectors of the row. From compute capability 9.0 on, the backward pass adds
-// whole vectors, so that a row takes a quarter of the atomic operations.
+// A CTA has a token's row, and a thread has some vectors of the row. From compute capability 9.0 on, the backward pass
+// adds whole vectors, so that a row takes a quarter of the atomic operations.
 #include <algorithm>
 #include <cmath>
 #include <string>

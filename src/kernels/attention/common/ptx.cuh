@@ -1,4 +1,4 @@
-// Thin wrappers of the PTX instructions that all kernels use: asynchronous copies, matrix loads, matrix products.
+// Thin wrappers of the PTX instructions that all kernels use: asynchronous copies, matrix loads and matrix products.
 // Fragment layouts: PTX ISA, "Warp-level matrix instructions".
 #pragma once
 

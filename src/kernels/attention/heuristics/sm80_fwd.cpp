@@ -12,8 +12,8 @@ bool fits(const Occupancy& o, FwdConfigId tiles) { return o.fits(forward_tile_by
 std::int64_t short_tiles(const Occupancy& o) { return o.q_tiles(64); }
 std::int64_t long_tiles(const Occupancy& o) { return o.q_tiles(128); }
 
-// If there are so few tiles that each has an SM to itself, groups of warps divide a tile's keys: with 16 queries per
-// CTA for up to an eighth as many 64-row tiles as SMs, 32 queries for up to half as many, and 64 for up to as many.
+// If there are so few tiles that each has an SM to itself, groups of warps divide a tile's keys. A CTA has 16 queries
+// for up to an eighth as many 64-row tiles as SMs, 32 queries for up to half as many, and 64 for up to as many.
 bool up_to_an_eighth(const Occupancy& o) { return 8 * short_tiles(o) <= o.num_sms(); }
 bool up_to_half(const Occupancy& o) { return !up_to_an_eighth(o) && 2 * short_tiles(o) <= o.num_sms(); }
 bool up_to_all(const Occupancy& o) { return 2 * short_tiles(o) > o.num_sms() && short_tiles(o) <= o.num_sms(); }

@@ -53,7 +53,7 @@ bool has_instance(const AttentionProblem& problem) {
 }
 
 /// Whether the kernel with stationary keys issues in ping-pong order. At head_dim 128 this order is 4 to 11 % faster
-/// from 1,024 tokens on with 16 heads, and slower at 512 tokens or with more heads (this kernel's rows in
+/// from 1,024 tokens on with 16 heads, and slower at 512 tokens or with more heads (H200, this kernel's rows in
 /// src/kernels/experiments.csv). At head_dim 64 it gains 1 to 2 % with a causal mask and loses 3 % without.
 bool pingpong_pays(const AttentionShape& shape) { return shape.head_dim == 128 && shape.seq_q >= 1024; }
 
@@ -67,10 +67,10 @@ Selection<FwdPlan> select_forward(const AttentionProblem& problem, const DeviceL
   if (items > kMaxItems) return {};
   const auto [path, rule] = kForwardTable.decide(occupancy);
   if (path == Path::kSm80) return {.plan = {}, .rule = rule};
-  // The dynamic schedule costs nothing here, because the preprocess kernel clears the counter. With the static schedule
-  // 12 heads of batch 4 and 1,024 tokens at head_dim 128 take 7 % longer. Without a mask work tiles are equal. With the
-  // dynamic schedule, alternating groups are 5 % faster at 1,024 tokens and make no clear difference from 8,192 tokens
-  // on.
+  // The dynamic schedule costs nothing here, because the preprocess kernel clears the counter. On an H100, 12 heads of
+  // batch 4 and 1,024 tokens at head_dim 128 take 7 % longer with the static schedule. Without a mask work tiles are
+  // equal. With the dynamic schedule, alternating groups are 5 % faster at 1,024 tokens and make no clear difference
+  // from 8,192 tokens on.
   const bool counted = problem.shape.causal && items > limits.multiprocessors;
   return {.plan = FwdPlan{.counted = counted, .in_turns = sm90::alternates(problem.shape, counted)}, .rule = rule};
 }

@@ -13,8 +13,8 @@ namespace tbench::kernels::sm80 {
 
 __device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
 
-/// Each warp waits at its own barrier, at which the partner only arrives. A warp that is ahead can therefore use its
-/// own half before it waits.
+/// Tell the partner that the scores are stored, or wait for the partner's scores. Each warp waits at its own barrier,
+/// at which the partner only arrives, so a warp that is ahead can use its own half before it waits.
 __device__ __forceinline__ void announce_scores(const WarpCoord& place) {
   named_barrier_arrive<2 * kWarpSize>(1 + partner(place.warp));
 }

@@ -14,7 +14,7 @@ inline constexpr std::array<std::int64_t, 4> kBackwardHeadDims{64, 80, 128, 256}
 
 /// Schedule of the work tiles: persistent CTAs, or one tile per CTA. Each schedule has its own kernels.
 enum class BwdSchedule {
-  kPersistent,     // head_dim 64, 80: at most one CTA per SM; a tile's start and end overlap the steps of other tiles
+  kPersistent,     // head_dim 64, 80, kPerKvTile at 128: at most one CTA per SM; tiles overlap at their ends
   kOneTilePerCta,  // head_dim 128, 256: tiles do not overlap, and steps need no bookkeeping
 };
 
@@ -100,8 +100,8 @@ constexpr int kMaxHeadShares = 2;  // maximum number of CTAs per head with kPerH
 /// Maximum number of queries, and of keys, per head with kPerHead.
 constexpr int kMaxHeadRows = 1024;
 
-/// Whether the warpgroups issue products in ping-pong order. With the other accumulations a CTA has few work tiles, and
-/// no other work would hide the latency of a step that waits for its turn.
+/// Whether the warpgroups issue products in ping-pong order. With the other accumulations a CTA has few work tiles. In
+/// ping-pong order, it would have no other work to hide the latency of a step that waits for its turn.
 [[nodiscard]] constexpr bool uses_pingpong(int head_dim, DqAccumulation sums) {
   return head_dim <= 80 && sums == DqAccumulation::kAtomic;
 }

@@ -80,7 +80,7 @@ constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperTh
 static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
 
 /// Computes delta = rowsum(dO * O) as row_dot() does, but calls `meanwhile`, which clears the sums, after the loads and
-/// before their use: otherwise these stores would precede the loads.
+/// before their use. Called earlier, its stores would precede the loads.
 template <class Element, int kHeadDim, class Meanwhile>
 __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>& p, int first_row, float* result,
                                                     Meanwhile&& meanwhile) {

@@ -7,8 +7,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Holds Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
-/// barriers: first `kOthers` barriers of the deriving struct, then the barriers declared here.
+/// Holds Q and dO [stage, panel, queries, panel columns], dS [buffer, 64 keys, queries, 64], lse and delta [stage,
+/// queries], and barriers: first `kOthers` barriers of the deriving struct, then the barriers declared here.
 template <int kColumns, BwdSchedule kBlocks, int kOthers>
 struct BwdSmem {
   static constexpr int kHeadDim = kColumns;

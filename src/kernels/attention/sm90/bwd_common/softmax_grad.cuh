@@ -161,8 +161,8 @@ class SoftmaxGrad {
   /// of four: two queries of the first key, then the same two queries of the second key.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  /// Masks scores, also of queries past the end, whose zeros times Inf would be NaN. `item_key` is the first key of the
-  /// work tile.
+  /// Masks scores, also of queries past the end: unmasked, their zeros times Inf would be NaN. `item_key` is the first
+  /// key of the work tile.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
     const int first_key = item_key + key_group() * kWgmmaM;

@@ -85,7 +85,7 @@ class KvProducer {
     }
   }
 
-  /// With kPerHead no register is left to keep the hint in.
+  /// Returns the L2 hint. With kPerHead no register is left to keep it in.
   __device__ __forceinline__ static std::uint64_t policy() {
     if constexpr (kByHeads) {
       return cache_policy_here<CacheHint::kEvictFirst>();

@@ -107,7 +107,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   /// Skips a step whose P and dS are zeros, but computes dQ of the previous step.
   __device__ __forceinline__ void skip(int i) {
     mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)),
-                  parity(i));  // otherwise its stage could be released too early
+                  parity(i));  // without this wait, its stage could be released too early
     mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     clear_scores(i);
     show_scores(i);

@@ -79,7 +79,7 @@ __device__ __forceinline__ int first_query(const Parameters& p, int step, int qu
   return (step < all ? step : step - all) * queries;
 }
 
-/// Holds K and V [stage, warpgroup, panel, 64, 64], then BwdSmem, then the work tiles' fields [stage, field].
+/// Holds K and V [stage, warpgroup, panel, 64, panel columns], then BwdSmem, then work tile fields [stage, field].
 template <int kHeadDim>
 struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages> {
   using Tiles = BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages>;

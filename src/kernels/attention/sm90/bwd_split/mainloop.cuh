@@ -93,7 +93,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
         delta_[half] = load_statistic(shared_.kept_statistics(Shared::kForGradients, Shared::kept_stage(nth_)), half);
       }
     }
-    fence_proxy_async();  // otherwise the next copy might overtake loads in flight
+    fence_proxy_async();  // without it, the next copy might overtake loads in flight
     if (!kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
   }
   __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {
@@ -112,7 +112,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
     if (injected(InjectedFault::kBackwardBarrier))
-      return;  // no wait for dO either: dO arrives after Q, so it would include the wait for Q
+      return;  // no wait for dO either: dO arrives after Q, so that wait would include the one for Q
     // The injected fault waits for the preceding phase. Once the tile has arrived, that parity belongs to the next
     // tile, which is not loaded before this tile has been read, so the wait is bounded.
     if (injected(InjectedFault::kBackwardParity)) {
@@ -121,8 +121,8 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     wait_for_tile(Shared::kForGradients, i);
   }
 
-  /// Waits for lse or delta that this kernel computes. With stationary queries it also waits in every step, because
-  /// parities would otherwise be ambiguous, but reads the values only in the first step.
+  /// Waits for lse or delta that this kernel computes. With stationary queries it also waits in every step, since
+  /// skipped waits would make parities ambiguous, but reads the values only in the first step.
   __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
     if (!injected(InjectedFault::kBackwardStatistics))
       mbarrier_wait(shared_.statistics_full(part, stage(i)), parity(i));

@@ -87,7 +87,7 @@ class RowStatsWarp {
     multiply_rows(place.kept == Stationary::kKv ? shared_.tile(Shared::kForGradients, stage(i))
                                                 : shared_.kept(Shared::kForGradients, kept),
                   shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
-    fence_proxy_async();  // otherwise the next copy might overtake loads in flight
+    fence_proxy_async();  // without it, the next copy might overtake loads in flight
   }
 
   /// Computes delta = rowsum(dO * O) as the diagonals of products of 16 rows of dO with the same 16 rows of O. The

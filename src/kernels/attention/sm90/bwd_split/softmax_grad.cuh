@@ -81,8 +81,8 @@ class SplitSoftmaxGrad {
     }
   }
 
-  // The following functions issue a step's products as one group each. S starts from -lse / scale and dP from -delta,
-  // or both start from zero.
+  // Each of the following functions issues products of one step as one wgmma group. S starts from -lse / scale and dP
+  // from -delta; with makes_statistics, both start from zero.
   __device__ __forceinline__ void multiply_scores(int i) {
     multiply_rows(scores_, scores_operand_, shared_.tile(Shared::kForScores, stage(i)));
   }
@@ -138,7 +138,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Masks scores, also past the last streamed row, whose zeros times Inf would be NaN.
+  /// Masks scores, also of rows past the last streamed one: unmasked, their zeros times Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const bool on_diagonal = p_.causal && streamed == place_.first_row;
     if (!on_diagonal && streamed + kWgmmaM <= streamed_extent()) return;

@@ -1,5 +1,5 @@
-// Thin wrappers of Hopper's PTX instructions: mbarriers, TMA copies, setmaxnreg. Addresses of shared memory are 32-bit
-// integers. For wgmma see sm90/common/wgmma.cuh.
+// Thin wrappers of Hopper's PTX instructions: mbarriers, TMA copies and setmaxnreg. Addresses of shared memory are
+// 32-bit integers. For wgmma see sm90/common/wgmma.cuh.
 #pragma once
 
 #include <cuda.h>

@@ -228,8 +228,8 @@ struct WorkTile {
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, const DeviceLimits& limits);
 
 /// Launches the planned forward kernel on `stream` without synchronising. The problem is one that
-/// forward_supports_layout() accepts. Instantiated for kBf16 and kFp16 in one translation unit each, so that the
-/// instances compile in parallel.
+/// forward_supports_layout() accepts. kBf16 and kFp16 have their instances in separate translation units, so that these
+/// compile in parallel.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,

@@ -12,7 +12,7 @@ namespace tbench::kernels::sm90 {
 
 /// Iterates over the work tiles and their steps.
 /// @tparam Rows      the class that derives from this one and befriends it. It has load_queries() if Q stays in
-/// registers; multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), which stores O and lse
+/// registers, multiply_scores(s) (S = Q K^T), multiply_values() (O += P V) and finish(place), which stores O and lse
 /// @tparam Operands  see OnlineSoftmax
 template <class Rows, class Parameters, class Shared, class Operands, int kHeadDim>
 class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim> {

@@ -50,7 +50,7 @@ struct PipelineState {
 };
 
 /// Shared memory of a consumer group: Q and, unless O is stored from registers, O [warpgroup, panel, 64, columns of a
-/// panel]; K and V [stage, panel, cols, columns of a panel]; barriers; the next work tile.
+/// panel], K and V [stage, panel, cols, columns of a panel], barriers, and the next work tile.
 template <int kHeadDim, class Tile>
 struct FwdSmem {
   static constexpr FwdConfig kTile = Tile::tile();

@@ -100,7 +100,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
                            // the preceding phase
         if (group == group_) {
           Base::load_operand(operand.words, shared_.tile(n));
-          fence_proxy_async();  // otherwise the next copy might overtake loads in flight
+          fence_proxy_async();  // without it, the next copy might overtake loads in flight
         }
         release(n);
       }
@@ -179,7 +179,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
     if (!kKeepsKeys && injected(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
-    // The injected fault releases here the stage that the step otherwise releases last.
+    // The injected fault releases the stage here; without the fault, the step releases it last.
     if (injected(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
     wgmma_fence();

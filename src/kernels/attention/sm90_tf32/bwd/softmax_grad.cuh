@@ -109,7 +109,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// Masks scores, also past the last streamed row, whose zeros times Inf would be NaN.
+  /// Masks scores, also of rows past the last streamed one: unmasked, their zeros times Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const int diagonal =
         kKeepsKeys ? streamed + 1 - (first_row() + kWgmmaM) : first_row() + 1 - (streamed + kTile.rows);
