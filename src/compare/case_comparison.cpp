@@ -70,7 +70,8 @@ std::optional<stats::Interval> ratios(stats::Interval logarithms) {
   return std::isfinite(interval.low) && std::isfinite(interval.high) ? std::optional{interval} : std::nullopt;
 }
 
-/// With one process per side, the only known dispersion is the one inside each process.
+/// Fills in the interval of a case with one process per side from the dispersion inside each process, the only one
+/// known.
 void put_interval_within(CaseComparison& c) {
   if (!c.base.dispersion_is_within || !c.next.dispersion_is_within) return;
   const double half_width = std::hypot(*c.base.dispersion, *c.next.dispersion);
@@ -142,7 +143,8 @@ bool is_paid_for(Outcome time, const CaseComparison& c) {
          std::max(static_cast<double>(kPaidMemoryBytes), kPaidMemoryChange * static_cast<double>(peaks.base));
 }
 
-/// A regression in memory or time is a regression; an improvement in memory counts unless the time contradicts it.
+/// Returns the outcome of time and memory together. A regression in either is a regression, unless a shorter time pays
+/// for the memory. An improvement in memory counts unless the time contradicts it.
 Outcome combined(Outcome time, std::optional<Outcome> memory, const CaseComparison& c) {
   if (memory == Outcome::kRegressed) return is_paid_for(time, c) ? time : Outcome::kRegressed;
   const bool is_open = time == Outcome::kSame || time == Outcome::kUndecided;

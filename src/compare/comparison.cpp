@@ -169,8 +169,8 @@ bool mixes_machines(const ComparisonSide& side) {
   return std::ranges::any_of(side.environments, [](const Environment& e) { return e.machines.size() > 1; });
 }
 
-/// Returns whether the sides are processes on one GPU or two GPUs of one model, or nullopt without GPUs. If a side does
-/// not name its UUIDs, they are taken for the same GPU.
+/// Returns whether the sides are processes on one GPU or two GPUs of the same model, or nullopt without GPUs. If a side
+/// does not name its UUIDs, they are taken for the same GPU.
 std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& next) {
   const auto is_of_gpu = [](const Environment& environment) { return environment.gpu.has_value(); };
   for (const ComparisonSide* const side : {&base, &next}) {

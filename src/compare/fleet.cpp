@@ -217,8 +217,8 @@ FleetResource judged(const Measured& all, Resource resource, std::vector<std::st
 }  // namespace
 
 /// The spreads for the H200 come from the ten machines that `tbench fleet --alone --json` finds in
-/// bench/results/nvidia_h200: nine with products on tensor cores, six with float32 products, three with copies. A test
-/// compares them with that output.
+/// bench/results/nvidia_h200: nine with products on tensor cores, six with float32 products, and three with copies. A
+/// test compares them with that output.
 std::span<const ResourceDispersion> recorded_spreads() {
   static const std::array<ResourceDispersion, 3> kSpreads{
       {{"NVIDIA H200", Resource::kTensor, {.standard_deviation = 0.01152, .degrees_of_freedom = 8}},

@@ -55,7 +55,7 @@ double limit_of(const stats::DispersionPrior& prior) {
   return std::sqrt(2.0) * prior.standard_deviation * stats::t_upper_quantile(kTail, prior.degrees_of_freedom);
 }
 
-/// Returns the spread from the case's own history, otherwise the known spread of the case or of its class.
+/// Returns the spread from the case's own history if it has one, else the known spread of the case or of its class.
 std::optional<stats::DispersionPrior> prior_of(const std::string& key, Measure measure, SpreadClass of, Apart apart,
                                                const CompareOptions& options) {
   const auto history = options.known_dispersion.find(key);

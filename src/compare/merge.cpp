@@ -26,7 +26,7 @@ namespace {
 using results::NamedResults;
 using results::ResultFile;
 
-/// A record and its position in an undivided run: by process, then ceilings first, then by place.
+/// A record and its position in an undivided run: by process, then ceilings before other cases, then by `place`.
 struct Placed {
   std::int64_t process{};
   bool is_other{};
@@ -98,7 +98,8 @@ class Order {
 
 std::int64_t started(const ResultFile& file) { return parse_timestamp(file.environment.date).value_or(0); }
 
-/// Returns the merged file without its records. The records of the parts get the places of their machines in it.
+/// Returns the merged file without its records. The records of the parts get the indexes that their machines have in
+/// it.
 ResultFile header_of(std::span<Part> parts, std::map<std::string, std::string> options) {
   const ResultFile& first = parts.front().results.file;
   ResultFile merged{.environment = first.environment,

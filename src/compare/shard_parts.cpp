@@ -34,7 +34,7 @@ std::int64_t runs_of_cases(const ResultFile& file) {
   return static_cast<std::int64_t>(runs.size());
 }
 
-/// Returns the places of a shard's cases, or nullopt if the file does not list them.
+/// Returns the Places of a shard's cases, or nullopt if the file does not list them.
 /// @throws  UsageError  if the places are malformed, or beyond the number of shared cases
 std::optional<Places> places_of(const NamedResults& results, std::int64_t shared) {
   const auto found = results.file.options.find("shard_places");
@@ -46,7 +46,7 @@ std::optional<Places> places_of(const NamedResults& results, std::int64_t shared
 }
 
 /// Checks that all shards were divided by the same durations.
-/// @throws  UsageError  if a shard has other durations than the first, or shares a place with another shard
+/// @throws  UsageError  if a shard has other durations than the first, or has a case of another shard
 void check_durations(std::span<const Part> parts) {
   const auto durations_of = [](const Part& part) {
     const auto found = part.results.file.options.find("durations");
@@ -163,7 +163,7 @@ std::vector<std::string> missing_of(std::span<const Part> parts) {
     const std::string& label = part.results.label;
     if (count < size) {
       missing.push_back(fmt::format("{} of {} of shard {} ('{}')", size - count, size, to_string(part.shard), label));
-    } else if (size == 0 && part.results.file.interrupted) {  // ceilings come first: otherwise the file has them
+    } else if (size == 0 && part.results.file.interrupted) {  // ceilings come first: a whole run has them
       missing.push_back(fmt::format("ceilings of shard {} ('{}')", to_string(part.shard), label));
     }
   }

@@ -30,7 +30,7 @@ std::optional<std::string> version_difference(const Environment& a, const Enviro
   return std::nullopt;
 }
 
-/// Returns whether two descriptions are of one machine, whenever it measured.
+/// Returns whether two descriptions are of the same machine, whenever it measured.
 bool is_same(const Machine& a, const Machine& b) {
   return a.gpu_uuid == b.gpu_uuid && a.cpu_name == b.cpu_name && a.cpu_cores == b.cpu_cores;
 }

@@ -156,7 +156,7 @@ class SizeParser {
     if (size_.num_heads % size_.kv_heads() != 0) {
       throw wrong(fmt::format("kv_heads {} do not divide num_heads {}", size_.kv_heads(), size_.num_heads));
     }
-    // Two texts of one size are equal.
+    // Equal sizes compare equal, whichever text describes them.
     if (size_.own_kv_heads == size_.num_heads) size_.own_kv_heads = 0;
     if (size_.own_head_dim * size_.num_heads == size_.d_model) size_.own_head_dim = 0;
   }

@@ -12,7 +12,7 @@
 namespace tbench {
 namespace {
 
-/// Returns the place of a shard's case in its round of `count` consecutive cases, from 0.
+/// Returns the index, from 0, that a shard's case has in its round of `count` consecutive cases.
 std::int64_t column_of(const Shard& shard, std::int64_t round) {
   const std::int64_t turned = (shard.index - 1 - round % shard.count) % shard.count;
   return turned < 0 ? turned + shard.count : turned;
@@ -26,7 +26,7 @@ struct Load {
   Places places;
 };
 
-/// Parses `3` or `9-12` as the first and the last place. Returns nullopt for other text.
+/// Parses `3` or `9-12` as the first and the last index. Returns nullopt for other text.
 std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const std::optional<std::int64_t> first = parse_integer(text.substr(0, dash));

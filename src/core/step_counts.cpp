@@ -35,8 +35,8 @@ std::int64_t backward_bytes(const Extents& n) {
 }
 
 /// Returns the bytes that the optimizer reads and writes for one parameter. A gradient has 2 bytes in bf16, since a
-/// matrix product leaves no more of its bits than bf16 has. It has 4 bytes in fp16: after the division by the loss
-/// scale, it would underflow in fp16.
+/// matrix product leaves no more of its bits than bf16 has. It has 4 bytes in fp16: stored in fp16, it would underflow
+/// after the division by the loss scale.
 std::int64_t optimizer_bytes(Precision precision) {
   const std::int64_t gradient = precision == Precision::kBf16 ? 2 : kFloatBytes;
   const std::int64_t copy = storage_bytes(precision) < kFloatBytes ? storage_bytes(precision) : 0;

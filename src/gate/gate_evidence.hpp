@@ -31,7 +31,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 
 // evidence/facts.cpp
 
-/// Returns the differences between two environments of one model of GPU: `power limit 700 -> 600 W`.
+/// Returns the differences between two environments with the same GPU model: `power limit 700 -> 600 W`.
 [[nodiscard]] std::vector<std::string> changed_facts(const Environment& then, const Environment& now);
 
 /// Lists the measurement settings that changed since the last valid run: `min_time_s 0.5 -> 0.05`.

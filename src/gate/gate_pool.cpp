@@ -1,5 +1,5 @@
-// Joins several machines of one model into one series: the runs of the other machines are shifted to the level of the
-// candidate's machine.
+// Joins several machines of the same model into one series: the runs of the other machines are shifted to the level of
+// the candidate's machine.
 #include <algorithm>
 #include <iterator>
 #include <optional>

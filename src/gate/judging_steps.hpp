@@ -59,7 +59,7 @@ using RunsByCase = std::unordered_map<std::string, CaseRuns>;
 void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history::PastRun>>& machines,
                         const std::string& measured);
 
-// gate_machine.cpp: whether the run can tell anything about the build: ceilings, null control, driver, gaps.
+// gate_machine.cpp: whether the run can tell anything about the build: ceilings, null control, driver and gaps.
 
 /// Compares ceilings of the candidate with their medians over the last valid runs: the device's ceilings with which its
 /// cases are compared, and all ceilings of the host. A ceiling may differ by 1 %, or by the half-width of its
@@ -178,7 +178,7 @@ void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad);
 // gate_kept_build.cpp: the run of the kept build where there are too few earlier runs.
 
 /// Runs the cases once with the kept build. A case that differs from the candidate, in either direction, by more than
-/// two processes of one build do becomes a suspect. If no spread is known for a case, its threshold is the limit.
+/// two processes of the same build do becomes a suspect. If no spread is known for a case, its threshold is the limit.
 /// @param cases  cases after screen()
 /// @throws       any exception of `run`
 [[nodiscard]] KeptBuildRun screen_by_kept_build(std::vector<CaseVerdict>& cases, const Environment& environment,

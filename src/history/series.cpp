@@ -16,7 +16,7 @@
 
 namespace tbench::history {
 
-// These functions only write. json_fields.hpp finds them through the namespace of their arguments.
+// The following functions only write. json_fields.hpp finds them through the namespace of their arguments.
 static void fields(results::FieldWriter& out, const SeriesPoint& point) {
   out.field("started", point.started);
   out.field("commit", point.commit);

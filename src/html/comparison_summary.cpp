@@ -50,7 +50,7 @@ constexpr std::array kOutcomeTexts{
                 "are the same: no change above their thresholds", false},
 };
 
-/// `Model small +5.00 % (95 %: +4.86 to +5.13 %)`.
+/// Returns a text such as `Model small +5.00 % (95 %: +4.86 to +5.13 %)`.
 std::string change_text(const CaseComparison& c, const render::ShortNames& names) {
   std::string text = names(c.id);
   if (c.ratio) text += fmt::format(" {} %", render::format_change(*c.ratio));

@@ -208,7 +208,7 @@ void ChildProcess::interrupt() const {
 
 ChildEnd ChildProcess::kill_and_reap(Seconds limit) {
   if (end_) return *end_;
-  // This must precede reaping: as long as the child is not reaped, its number cannot name another group.
+  // The group is killed before the child is reaped: until then, the child's number cannot name another group.
   kill(-pid_, SIGKILL);
   const auto start = std::chrono::steady_clock::now();
   while (!(end_ = try_reap(pid_))) {

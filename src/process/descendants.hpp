@@ -14,7 +14,7 @@ namespace tbench::process {
 [[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
 
 /// Returns the bytes of memory without a file behind it that a process and its descendants hold. Memory that several of
-/// them share counts for each.
+/// them share counts once for each of these processes.
 [[nodiscard]] std::int64_t held_bytes(pid_t root);
 
 /// Makes this process the parent of the orphans of its descendants. The first call registers the children that it has

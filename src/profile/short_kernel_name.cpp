@@ -198,7 +198,7 @@ std::string argument_text(const std::string& argument) {
 }
 
 /// Returns, for each of several lists of arguments, the arguments in which the lists differ. If the arguments at one
-/// place are the same template, only their own differing arguments count.
+/// position are the same template, only their own differing arguments count.
 std::vector<Texts> differing(std::vector<Texts> lists) {
   std::size_t count = 0;
   for (const Texts& list : lists) count = std::max(count, list.size());

@@ -22,8 +22,8 @@
 namespace tbench::ranks {
 namespace {
 
-/// Selects an interface as PyTorch does: the interface that the user names, otherwise the interface of the host's own
-/// name.
+/// Selects an interface as PyTorch does: the interface that the user names if there is one, else the interface of the
+/// host's own name.
 std::shared_ptr<gloo::transport::Device> gloo_device() {
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface != nullptr) return c10d::ProcessGroupGloo::createDeviceForInterface(interface);

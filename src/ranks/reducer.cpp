@@ -15,7 +15,8 @@ namespace {
 
 using ProcessGroupPointer = c10::intrusive_ptr<c10d::ProcessGroup>;
 
-/// The reducer's calls go through the dispatcher, which asks a process group for the backend of a tensor's device.
+/// Wraps a backend in a process group. The reducer's calls go through the dispatcher, which asks a process group for
+/// the backend of a tensor's device.
 ProcessGroupPointer wrap(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, const BackendPointer& data,
                          bool on_gpu) {
   auto group =

@@ -111,7 +111,7 @@ class Layout {
   Indexes below_;
 };
 
-/// Returns the cells of a row that stand in a block; empty cells for a row that is too short.
+/// Returns the cells of a row that a block shows; empty cells for a row that is too short.
 Texts cells_of(const Texts& row, const Indexes& block, const Layout& layout) {
   const bool is_over = layout.runs_over(row);
   const bool has_room = is_over && layout.has_room_for(row, block);

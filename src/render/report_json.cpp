@@ -17,7 +17,7 @@
 
 namespace tbench::render {
 
-// Written only: json_fields.hpp finds it through the namespace of its argument.
+// A record, which is written and never read. json_fields.hpp finds fields() through the namespace of its argument.
 struct ShownCase {
   const Record* record;
 };

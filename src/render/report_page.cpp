@@ -33,7 +33,7 @@ std::vector<CaseId> ids_of(std::span<const Record> records) {
   return ids;
 }
 
-/// The keys of `wanted` that these records have.
+/// Returns the keys of `wanted` that the records have.
 Texts present_keys(std::span<const Record> records, const Texts& wanted) {
   const Texts known = keys_of(ids_of(records));
   Texts present;

@@ -54,7 +54,7 @@ constexpr std::string_view kGap = "  ";
 
 /// The width of each summary column. Rows arrive one by one, so the widths cannot follow from them.
 constexpr std::array<std::size_t, 8> kWidths{11, 10, 6, 12, 8, 6, 9, 5};
-/// The columns that a narrow terminal drops, in this order: TFLOP/s, MFU, the interval, samples, tokens/s.
+/// The columns that a narrow terminal drops, in this order: TFLOP/s, MFU, the interval, samples and tokens/s.
 constexpr std::array<std::size_t, 5> kLeastMissed{4, 5, 2, 7, 3};
 
 /// Returns the number of terminal columns that the summary columns and the marks after them take.

@@ -47,7 +47,7 @@ struct Character {
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
 
-/// The character at the start of `text`, which is not empty.
+/// Returns the character at the start of `text`, which is not empty.
 Character first_character(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80U) return {1, 1};
@@ -66,7 +66,8 @@ constexpr std::size_t kDefaultWidth = 80;  // of a terminal that does not tell
 constexpr std::size_t kMinNameWidth = 8;
 constexpr const char* kEraseLine = "\r\x1b[K";
 
-/// Beyond ASCII, in UTF-8: U+0080 to U+009F, U+061C, U+200E and U+200F, U+2028 to U+202E, U+2066 to U+2069.
+/// Returns whether the text begins with a control character beyond ASCII, in UTF-8: U+0080 to U+009F, U+061C, U+200E
+/// and U+200F, U+2028 to U+202E, U+2066 to U+2069.
 bool is_wide_control(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   if (byte(0) == 0xC2) return byte(1) >= 0x80 && byte(1) <= 0x9F;
@@ -76,7 +77,7 @@ bool is_wide_control(std::string_view text) {
   return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
 }
 
-/// Bytes of the control character that the text begins with; 0 if it begins with none.
+/// Returns the bytes of the control character that the text begins with; 0 if it begins with none.
 std::size_t control_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x20U || first == 0x7F) return 1;

@@ -14,8 +14,8 @@
 
 namespace tbench::results {
 
-// These functions are not in an unnamed namespace, because json_fields.hpp finds them by argument-dependent lookup in
-// the namespace of their first argument.
+// The following functions are not in an unnamed namespace, because json_fields.hpp finds them by argument-dependent
+// lookup in the namespace of their first argument.
 static void fields(auto& io, Like<WarmUp> auto& warm_up) {
   io.field("steps", warm_up.steps);
   io.field("first_s", warm_up.first);

@@ -10,7 +10,8 @@
 
 namespace tbench::studies {
 
-// These structures are only written, never read. json_fields.hpp finds the functions by argument-dependent lookup.
+// The following structures are only written, never read. json_fields.hpp finds the functions by argument-dependent
+// lookup.
 static void fields(results::FieldWriter& out, const Limit& limit) {
   out.field("what", limit.what);
   out.field("by", limit.evidence);

@@ -99,7 +99,7 @@ struct CaseComparison {
   std::optional<double> known_limit;          // 95 % of measurements of equal code differ by less; a fraction
   bool is_time_apart{};                       // verdict by device time, although the time differs beyond known spreads
   bool host_bound{};                          // whether either side is host-bound
-  bool by_machines{};                         // whether the sides come from two GPUs of one model
+  bool by_machines{};                         // whether the sides come from two GPUs of the same model
   std::optional<double> smallest_detectable;  // MDE: minimum detectable effect, a fraction, at least the threshold
   std::optional<Outcome> outcome;             // absent between different GPU models
   std::optional<Outcome> outcome_of_time{};   // outcome without memory; absent if a status decides
@@ -139,7 +139,7 @@ struct SideFacts {
 
 struct Comparison {
   bool cross{};
-  std::optional<Apart> apart;  // two processes, or two GPUs of one model; absent between GPU models, and on a CPU
+  std::optional<Apart> apart;  // two processes, or two GPUs of the same model; absent between GPU models, and on a CPU
   SideFacts base;
   SideFacts next;
   std::vector<std::string> differences;  // see differences_of()

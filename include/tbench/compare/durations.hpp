@@ -30,9 +30,9 @@ class DurationCollector {
 
   /// Returns the table as CSV, with one row per case, sorted by name. If several builds ran a case, the row comes from
   /// the build whose run started last, because builds may differ in time. The status is `ok` if any of this build's
-  /// records is `ok`, otherwise the last of their statuses in the order of Status. A case is thus `oom` only if it
-  /// always was. If the status has a time, the row's time is the median over the records with a time, otherwise over
-  /// the records without one. A case that failed and was never `ok` has no row.
+  /// records is `ok`; if none is, it is the last of their statuses in the order of Status. A case is thus `oom` only if
+  /// it always was. The row's time is a median: over the records with a time if the status has a time, else over the
+  /// records without one. A case that failed and was never `ok` has no row.
   /// @param only  names of the cases to keep; empty for all
   /// @throws      UsageError  if no row is left
   [[nodiscard]] std::string csv(const std::set<std::string>& only) const;

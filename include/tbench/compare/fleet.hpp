@@ -1,6 +1,6 @@
-// Compares GPUs of one model by the rates of their Ceiling cases, to find a GPU that is slower than the others. The
-// output is a terminal table or Markdown for people, and JSON for programs. Later comparisons can read known spreads
-// from the JSON.
+// Compares GPUs of the same model by the rates of their Ceiling cases, to find a GPU that is slower than the others.
+// The output is a terminal table or Markdown for people, and JSON for programs. Later comparisons can read known
+// spreads from the JSON.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace tbench::compare {
 
-/// A resource of a GPU. Healthy GPUs of one model differ more in some resources than in others. Matrix products on
+/// A resource of a GPU. Healthy GPUs of the same model differ more in some resources than in others. Matrix products on
 /// tensor cores draw the most power, so that their rate follows each GPU's clock at the power limit. The other
 /// resources run at the same clock on all GPUs. Ceilings that the host limits (dispatch, pageable copies) belong to no
 /// resource.

@@ -21,7 +21,7 @@
 
 namespace tbench::compare {
 
-/// The origin of two measurements that are compared: two processes on one GPU, or two GPUs of one model.
+/// The origin of two measurements that are compared: two processes on one GPU, or two GPUs of the same model.
 enum class Apart { kProcesses, kMachines };
 
 /// Classes of measured times that have a spread in common. The time of a step that is not a CUDA graph has a class only
@@ -75,9 +75,9 @@ struct SpreadFacts {
 /// either is. Its regime is absent if the two differ. Its time is the geometric mean.
 [[nodiscard]] SpreadFacts of_both(const SpreadFacts& a, const SpreadFacts& b);
 
-/// Returns the class of a measured time, or nullopt if no spread is known for it: for kernels under 10 us, host-bound
-/// bursts, steps that are not CUDA graphs and were not traced, cases of several ranks, and ceilings, which depend on
-/// the machine and not on the code.
+/// Returns the class of a measured time, or nullopt if no spread is known for it. None is known for kernels under 10
+/// us, host-bound bursts, steps that are not CUDA graphs and were not traced, and cases of several ranks. None is known
+/// for ceilings either, which depend on the machine and not on the code.
 [[nodiscard]] std::optional<SpreadClass> class_of_time(const SpreadFacts& facts);
 /// Returns the class of a step's device time, or nullopt unless the facts describe a traced step.
 [[nodiscard]] std::optional<SpreadClass> class_of_device_time(const SpreadFacts& facts);
@@ -93,7 +93,7 @@ inline constexpr std::size_t kMinCells = 4;
 struct KnownDispersion {
   double limit{};        // 95 % of pairs differ by less in ln(time)
   std::int64_t pairs{};  // number of pairs that the limit follows from
-  std::int64_t cells{};  // number of cells, which weigh alike: a case on one GPU and build, or on GPUs of one model
+  std::int64_t cells{};  // number of cells of equal weight: a case on one GPU and build, or on GPUs of the same model
   std::string borrowed;  // `step of machines`: source of a borrowed limit; empty if the limit is its own
 
   /// Returns the prior with which two measurements, one per side, differ significantly from a difference of `limit` on.
@@ -126,7 +126,7 @@ class KnownSpreads {
   std::map<CaseKey, KnownDispersion> cases;
   std::vector<SpreadSample> samples;  // the samples behind the spreads; empty unless pairs may be added
 
-  /// Returns the case's own spread, otherwise the spread of its class, or nullopt if neither is known.
+  /// Returns the case's own spread if it is known, else the spread of its class. Returns nullopt if neither is known.
   [[nodiscard]] std::optional<KnownDispersion> find(const std::string& key, SpreadClass of, Apart apart) const;
 
   /// Adds the spreads of `own` that are not borrowed. They replace spreads of the same class or case.

@@ -1,5 +1,5 @@
-// Merges results files of one machine model and one build into the file that an undivided run would have written. The
-// files are shards of a selection (--tb_shard), or parts chosen by --benchmark_filter.
+// Merges results files from the same machine model and the same build into the file that an undivided run would have
+// written. The files are shards of a selection (--tb_shard), or parts chosen by --benchmark_filter.
 #pragma once
 
 #include <string>

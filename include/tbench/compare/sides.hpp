@@ -99,7 +99,7 @@ class CopyFinder {
 };
 
 /// Checks that no file is a copy of another one.
-/// @param sides  the sides of a single file each, all that are compared with each other
+/// @param sides  all sides that are compared with each other, each from a single file
 /// @throws       UsageError  as CopyFinder::add()
 void refuse_copies(std::span<const ComparisonSide> sides);
 

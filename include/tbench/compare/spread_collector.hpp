@@ -9,9 +9,10 @@
 
 namespace tbench::compare {
 
-/// Collects results file by file, and pairs measurements of the same code. All pairs have one case, and the same
-/// library versions and settings of the measurement. A pair of processes has one GPU (UUID) and one build (digest of
-/// the sources). A pair of machines has two GPUs of one model, and one build or only kernels of the libraries (stock).
+/// Collects results file by file, and pairs measurements of the same code. Both measurements of a pair have the same
+/// case, library versions and settings of the measurement. In a pair of processes, they also have the same GPU (UUID)
+/// and build (digest of the sources). In a pair of machines, they come from two GPUs of the same model, and have the
+/// same build or only kernels of the libraries (stock).
 class SpreadCollector {
  public:
   SpreadCollector() = default;
@@ -25,9 +26,9 @@ class SpreadCollector {
   std::size_t add(const ComparisonSide& file);
 
   /// Returns the spreads of all samples. The limit of a class is the largest of the limits that the 50, 90 and 95 %
-  /// quantiles of its pairs give, but at least kMinLimit. All cells weigh alike. A class with fewer than kMinPairs
-  /// pairs or kMinCells cells borrows a neighbour's limit, and is left out if its neighbours have too few as well. A
-  /// case has a spread of its own if it spreads significantly more than its class (significance level 1 %).
+  /// quantiles of its pairs give, but at least kMinLimit. All cells have equal weight. A class with fewer than
+  /// kMinPairs pairs or kMinCells cells borrows a neighbour's limit, and is left out if its neighbours have too few as
+  /// well. A case has a spread of its own if it spreads significantly more than its class (significance level 1 %).
   [[nodiscard]] KnownSpreads spreads() const;
 
   [[nodiscard]] const std::vector<SpreadSample>& samples() const { return samples_; }

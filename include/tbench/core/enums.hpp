@@ -65,9 +65,9 @@ struct EnumNames<Status> {
   return status == Status::kIncorrect || status == Status::kTimeout || status == Status::kCrashed;
 }
 
-/// The two ways in which work is timed. `kSustained` runs steps back to back with an event between each two; it suits
-/// steps of a model, 1 ms to seconds. `kBurst` puts one or a few launches between two events, after a kernel that hides
-/// the launch, with gaps between samples; it suits kernels, 5 us to 50 ms.
+/// The two ways in which work is timed. `kSustained` runs steps back to back with an event between every two steps; it
+/// suits steps of a model, 1 ms to seconds. `kBurst` puts one or a few launches between two events, after a kernel that
+/// hides the launch, with gaps between samples; it suits kernels, 5 us to 50 ms.
 enum class Regime { kSustained, kBurst };
 
 template <>

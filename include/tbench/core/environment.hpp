@@ -31,7 +31,7 @@ struct CpuLimits {
   bool operator==(const CpuLimits&) const = default;
 };
 
-/// One of the machines that measured the cases of a file: what may differ between machines of one kind.
+/// One of the machines that measured the cases of a file: the facts that may differ between machines of the same model.
 struct Machine {
   std::string gpu_uuid;  // empty without a GPU, and in anonymous files
   std::string cpu_name;
@@ -47,7 +47,7 @@ struct Environment {
   std::optional<CpuLimits> cpu_limits;  // absent in older records, which lack the field
   std::string operating_system;
   std::string clock_policy{"default"};  // as the user states it (--tb_clock_policy); it cannot be read back
-  /// Library and driver versions by name: driver, cuda_runtime, cublas, cudnn, libtorch, google_benchmark, compiler.
+  /// Library and driver versions by name: driver, cuda_runtime, cublas, cudnn, libtorch, google_benchmark and compiler.
   std::map<std::string, std::string> versions;
   std::string commit;          // of the sources, with "-dirty" if they were changed; "unknown" outside a checkout
   std::string sources_digest;  // SHA-256 over all compiled sources
@@ -70,7 +70,7 @@ struct Environment {
 /// compared only if both sides record them.
 [[nodiscard]] std::optional<std::string> build_difference(const Environment& a, const Environment& b);
 
-/// Returns a key that is equal for all results of one build.
+/// Returns a key that is equal for all results of the same build.
 [[nodiscard]] std::string build_key(const Environment& environment);
 
 /// Returns why results from `a` and `b` must not share one file (`--tb_resume`): another GPU model, build
@@ -82,11 +82,11 @@ struct Environment {
 /// an incompatibility(), another commit, or another GPU of the same model. Returns nullopt if they may.
 [[nodiscard]] std::optional<std::string> worker_difference(const Environment& first, const Environment& now);
 
-/// Returns the machines that measured: `machines`, or the one that the other fields describe.
+/// Returns the machines that measured: `machines` or, if it is empty, the one that the other fields describe.
 [[nodiscard]] std::vector<Machine> machines_of(const Environment& environment);
 
 /// Returns the UUID of a machine's GPU, or an empty text if it is unknown.
-/// @param machine  place of the machine among machines_of(environment)
+/// @param machine  index of the machine in machines_of(environment)
 [[nodiscard]] std::string gpu_uuid(const Environment& environment, std::int64_t machine);
 
 /// Returns the UUIDs of the GPUs that measured, each once, in order; without those that are unknown.
@@ -94,7 +94,7 @@ struct Environment {
 
 /// Adds the machines of `other` to the machines of `environment`. With several GPUs, the field `gpu->uuid` becomes
 /// empty.
-/// @return  the place that each machine of `other` now has among the machines of `environment`
+/// @return  for each machine of `other`, its index among the machines that `environment` now has
 std::vector<std::int64_t> add_machines(Environment& environment, const Environment& other);
 
 }  // namespace tbench

@@ -61,9 +61,9 @@ struct ModelSize {
 /// kv_width (k, v), three d_model x d_ff.
 [[nodiscard]] std::int64_t layer_matrix_elements(const ModelSize& size);
 
-/// Returns the model's number of parameters: the embedding's vocab_size x d_model matrix, another one for the LM head
-/// unless they are tied, each layer's matrices and two norms, with qk_norm two more of head_dim; one norm at the end.
-/// No biases.
+/// Returns the model's number of parameters. These are the embedding's vocab_size x d_model matrix, another such matrix
+/// for the LM head unless the two are tied, each layer's matrices and two norms, and one norm at the end. With qk_norm,
+/// a layer has two more norms, of head_dim. There are no biases.
 [[nodiscard]] std::int64_t parameter_count(const ModelSize& size);
 
 /// Parses `NAME:d_model,d_ff,num_layers,num_heads[,key=value]...[,flag]...` with the keys kv_heads, head_dim, vocab and

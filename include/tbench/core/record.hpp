@@ -180,7 +180,7 @@ struct Record {
   std::string reason;  // empty if the status is ok
   std::int64_t repetition_index{};
   std::int64_t repetitions{1};
-  std::int64_t machine{};        // its place among machines_of(the file's environment)
+  std::int64_t machine{};        // its index in machines_of(the file's environment)
   std::optional<Timing> timing;  // present exactly if has_time(status)
   std::optional<Work> work;
   std::optional<FlopPerSecond> peak_at_clock;  // the datasheet's dense rate at the SM clock while sampling

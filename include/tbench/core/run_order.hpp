@@ -29,13 +29,14 @@ struct Shard {
 /// Formats a shard as `2/4`.
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// All cases except ceilings are distributed; `place` and `shared` count only those, from 0. A shard takes one case from
-// each group of `count` consecutive cases, at a position that advances from group to group. Tables repeat with the
-// periods of their axes, so a shard with a fixed position could get a single implementation only.
+// All cases except ceilings are distributed to shards. `place` is a case's index among the distributed cases, and
+// `shared` is their number. A shard takes one case from each group of `count` consecutive cases, at a position that
+// advances from group to group. Tables repeat with the periods of their axes, so a shard with a fixed position could
+// get a single implementation only.
 
-/// Returns the index of the shard that has the case at `place` (from 0).
+/// Returns the index, from 1, of the shard that has the case with index `place`.
 [[nodiscard]] std::int64_t shard_of_place(std::int64_t place, std::int64_t count);
-/// Returns the place of the shard's n-th case (from 0): the inverse of shard_of_place().
+/// Returns `place` of the shard's n-th case, with n from 0: the inverse of shard_of_place().
 [[nodiscard]] std::int64_t place_of(const Shard& shard, std::int64_t n);
 /// Returns the number of cases that the shard has out of `shared`.
 [[nodiscard]] std::int64_t size_of(const Shard& shard, std::int64_t shared);
@@ -45,7 +46,7 @@ struct Shard {
 
 // Shards of about equal duration, for cases with known durations.
 
-/// The places of a shard's cases, ascending.
+/// `place` of each of a shard's cases, ascending.
 using Places = std::vector<std::int64_t>;
 
 struct TimedCase {

@@ -1,5 +1,5 @@
-// Counts of a step: the size of a case's model, from which they are made; the minimum work of a transformer step by
-// limiting resource (the lower end of the study `waterfall`); and the GPU's and the host's share of a step's time.
+// Derives a step's figures: the model size that a case runs, the minimum work of a step by limiting resource (the floor
+// in the study `waterfall`), and the shares of the step's time that the GPU and the host take.
 #pragma once
 
 #include <cstdint>

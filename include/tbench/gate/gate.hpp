@@ -22,7 +22,7 @@ namespace tbench::gate {
 /// Number of earlier runs that cases and ceilings are compared with, and the minimum that a screen needs.
 inline constexpr std::size_t kScreenRuns = 20;
 inline constexpr std::size_t kMinScreenRuns = 8;
-/// If an epoch began with a changed fact, runs with fewer runs before them in the epoch are also compared with the kept
+/// In an epoch that began with a changed fact, a run with fewer runs than this before it is also compared with the kept
 /// build.
 inline constexpr std::size_t kYoungRuns = 3;
 /// Number of the last runs that are searched for change points.
@@ -75,12 +75,13 @@ struct GateOptions {
   RunOnce run_last_good{};  // runs the build of confirm_last_good; empty if there is no such build
 };
 
-/// Some cases of one build, measured under two labels.
+/// Some cases of the same build, measured under two labels.
 struct AaControlSides {
   compare::ComparisonSide a;
   compare::ComparisonSide b;
 };
 
+/// Judges the candidate, and confirms its suspects if `options` can run a kept build.
 /// @param past       oldest first, all before the candidate
 /// @param candidate  the run to judge; each case needs a replicate
 /// @throws           what the confirmation throws

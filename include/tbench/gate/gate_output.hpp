@@ -36,8 +36,8 @@ struct GateInput {
 /// Says in how many runs in a row nothing could be gated, and when that makes the gate blind.
 [[nodiscard]] std::string blind_line(const GateReport& report);
 
-/// PASSED, REVIEW (4 with `strict`), FAILED. GOOD, PINNED and NEW in the command are the folders of the kept builds and
-/// of the run's build.
+/// Returns PASSED, REVIEW (exit status 4 with `strict`) or FAILED. GOOD, PINNED and NEW in the command are the folders
+/// of the kept builds and of the run's build.
 [[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);
 
 /// Describes the measured effect of an injected slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.

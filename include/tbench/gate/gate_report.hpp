@@ -73,11 +73,11 @@ struct CeilingCheck {
 struct MachineChange {
   std::vector<CeilingCheck> ceilings;  // the ceilings that moved
   std::int64_t runs{};                 // runs in which they moved alike, this run included
-  bool was_accepted{};                 // accepted by the user; otherwise found because the ceilings moved alike
+  bool was_accepted{};                 // accepted by the user; if false, found because the ceilings moved alike
   bool operator==(const MachineChange&) const = default;
 };
 
-/// The comparison of one build with itself under two labels.
+/// The comparison of a build with itself under two labels.
 struct AaControl {
   std::int64_t cases{};
   std::vector<std::string> rejected;  // cases that differ at the 1 % level
@@ -120,7 +120,7 @@ struct Finding {
 struct KeptBuildRun {
   std::int64_t cases{};                // cases that both builds measured; 0 if there is no kept build or it was not run
   std::vector<std::string> lacking;    // expected cases that the kept build has no time of
-  std::vector<std::string> differing;  // cases that differ by more than two processes of one build do
+  std::vector<std::string> differing;  // cases that differ by more than two processes of the same build do
   bool operator==(const KeptBuildRun&) const = default;
 };
 

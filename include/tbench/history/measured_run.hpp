@@ -46,20 +46,21 @@ struct MeasuredRun {
 /// @throws  UsageError  for such a run
 void refuse_planted(const MeasuredRun& run);
 
-/// Identifies the machine and its settings: values of different fingerprints are never compared. The GPU's name and
-/// UUID (GPUs of one model differ by percents, their hosts by more), SMs, memory in whole GiB (drivers reserve
-/// different amounts), ECC, MIG, power limit; the processor; clock policy; and the build type.
+/// Identifies the machine and its settings: values of different fingerprints are never compared. The fingerprint has
+/// the GPU's name and UUID (GPUs of the same model differ by percents, their hosts by more), SMs, memory in whole GiB
+/// (drivers reserve different amounts), ECC, MIG and power limit. It also has the processor, the clock policy and the
+/// build type.
 [[nodiscard]] std::string fingerprint_of(const Environment& environment);
 
-/// Returns the machine model that a run was measured on: runs of one model are expected to have the same cases.
+/// Returns the machine model that a run was measured on: runs on the same model are expected to have the same cases.
 [[nodiscard]] std::string model_of(const Environment& environment);
 
 /// Returns the part of the fingerprint that all machines of a pool share: everything except the GPU's UUID and the
 /// processor.
 [[nodiscard]] std::string pool_of(Environment environment);
 
-/// The versions that a measurement depends on and the project does not control: driver, CUDA, cuBLAS, cuDNN, LibTorch.
-/// E.g. `driver 580.1, cuda_runtime 13.0`.
+/// Returns the versions that a measurement depends on and the project does not control, of driver, CUDA, cuBLAS, cuDNN
+/// and LibTorch: `driver 580.1, cuda_runtime 13.0`.
 [[nodiscard]] std::string epoch_of(const Environment& environment);
 
 /// Returns the epoch of a machine that changed permanently while its software did not: `EPOCH, machine since STARTED`.
@@ -77,7 +78,7 @@ void refuse_planted(const MeasuredRun& run);
 ///                         build
 [[nodiscard]] MeasuredRun read_measured_run(std::span<const std::string> paths);
 
-/// Keys (match_key) of the run's cases whose name matches anywhere; none for an empty pattern.
+/// Returns the keys (match_key) of the run's cases whose name contains a match; none for an empty pattern.
 /// @param pattern  as CaseFilter takes it
 /// @param flag     where the pattern comes from, for error messages
 /// @throws         UsageError  naming the flag, for one that is no regular expression or that no case matches
@@ -87,12 +88,12 @@ void refuse_planted(const MeasuredRun& run);
 struct RunsOfFolder {
   std::vector<MeasuredRun> runs;       // in the order in which they began
   std::vector<std::string> ignored;    // .json files that are not results
-  std::vector<std::string> refused{};  // why results files cannot be read, a sentence each
+  std::vector<std::string> refused{};  // one sentence per results file that cannot be read
 };
 
-/// Every results file of a result_folder(), sorted into runs: of one folder, fingerprint, epoch and build, each process
-/// begun at most six hours after the one before. A results file that cannot be read, or repeats an earlier one, in
-/// whole or in part, is left out.
+/// Returns the results files of a result_folder(), sorted into runs. The files of a run have the same folder,
+/// fingerprint, epoch and build, and each of its processes began at most six hours after the one before. A results file
+/// that cannot be read, or repeats an earlier one, in whole or in part, is left out.
 /// @throws  UsageError  naming the folder, for one without results
 [[nodiscard]] RunsOfFolder read_runs_of_folder(const std::string& folder);
 

@@ -40,7 +40,7 @@ struct Series {
   std::vector<stats::ChangePoint> changes;  // index of the first point of the new level; magnitude of ln(time)
 };
 
-/// The series of every case whose name matches, by machine, in the order in which they were first added. Change
+/// Returns the series of every case whose name matches, by machine, in the order in which they were first added. Change
 /// points are searched for in the valid points of each epoch.
 /// @param pattern  as CaseFilter takes it
 /// @param max_runs  number of newest runs per machine
@@ -56,11 +56,12 @@ struct Series {
 /// @param max_width  columns of the terminal
 [[nodiscard]] std::string series_page(const Series& series, std::optional<std::size_t> max_width);
 
-/// Renders several series: a row each, with a sparkline.
+/// Renders several series: one row per series, with a sparkline.
 [[nodiscard]] std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width);
 
-/// Concludes from the last change of level of each case, with the present driver and libraries: SLOWER if any case
-/// became slower, otherwise FASTER; STEADY if no level changed; NEW if there are too few runs to see a change.
+/// Concludes from the last change of level of each case with the present driver and libraries. If levels changed, the
+/// outcome is SLOWER if any case became slower, else FASTER. If none changed, it is STEADY, or NEW if there are too few
+/// runs to see a change.
 /// @param db  the history's file, for the command that follows
 [[nodiscard]] results::Conclusion series_conclusion(std::span<const Series> series, const std::string& db);
 

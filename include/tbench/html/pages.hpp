@@ -1,4 +1,4 @@
-// HTML pages that need neither a network nor another file: results, the series of a history, the tables of a study.
+// HTML pages that need neither a network nor another file: results, the series of a history, and the tables of a study.
 // Texts of results are embedded as data, never as markup.
 #pragma once
 
@@ -61,7 +61,7 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 [[nodiscard]] std::string series_html(std::span<const history::Series> series);
 
 /// Returns a page without scripts that has a study's tables and their charts: bars or waterfalls if the study asks for
-/// them, otherwise lines for the tables with an axis of numbers.
+/// them; if not, lines for the tables with an axis of numbers.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
 
 struct StudyChart {

@@ -15,7 +15,8 @@ namespace tbench::measure {
 using Gather = std::function<std::vector<std::vector<double>>(std::span<const double> own)>;
 
 /// Takes all times of a chunk from the process with the longest total. Steps that wait for each other take equally long
-/// in every process, apart from jitter; the longest time of each single step would add up the jitter of all processes.
+/// in every process, apart from jitter; taking the longest time of each single step would add up the jitter of all
+/// processes.
 class AgreedTimer final : public Timer {
  public:
   /// Wraps the timer of this process.

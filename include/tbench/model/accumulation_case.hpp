@@ -43,7 +43,7 @@ enum class AccumulationMethod {
 struct AccumulationConfig {
   AccumulationOp op{};
   std::int64_t n{};         // number of terms of a sum
-  Precision input{};        // format of the terms or factors: kFp32, kFp16, kBf16
+  Precision input{};        // format of the terms or factors: kFp32, kFp16 or kBf16
   Precision accumulator{};  // format of the running sum: kFp32, or `input`
   AccumulationMethod method{};
   DeviceKind device{};

@@ -44,8 +44,8 @@ struct GemmConfig {
 /// Makes a Gemm case. Inputs are seeded and normal. fp32 and tf32 store inputs and output in float32, bf16 and fp16 in
 /// their own format. fp8 has a bf16 output and one float32 scale per input tensor, so that the tensor's largest value
 /// is the largest of e4m3 (448). There is no bias; y is allocated before the timing, and every launch overwrites it.
-/// Sums are float32: CUBLAS_COMPUTE_32F, or CUBLAS_COMPUTE_32F_FAST_TF32 for tf32; fp8 runs without FAST_ACCUM. If an
-/// algorithm splits k, partial sums may have the type of y; this is LibTorch's default and holds for every
+/// Sums are float32: CUBLAS_COMPUTE_32F, or CUBLAS_COMPUTE_32F_FAST_TF32 for tf32; fp8 runs without FAST_ACCUM. With a
+/// split-K algorithm, partial sums may have the type of y; this is LibTorch's default and holds for every
 /// implementation. Results are verified against float64 of the same rounded inputs (verify_gemm_product);
 /// verify_again() refills the inputs in place. Counters: `relative_error`, and `candidates` if the implementation
 /// chooses among algorithms.

@@ -24,7 +24,7 @@ struct Plugin {
 
 /// Whether `path` is a Python function, `FILE.py:FUNCTION`.
 [[nodiscard]] bool is_python_function(std::string_view path);
-/// Returns the file of a plug-in's path: `FILE.py` of a Python function, otherwise the path itself.
+/// Returns the file that a plug-in's path names: `FILE.py` for a Python function, else the path itself.
 [[nodiscard]] std::string file_of_plugin(std::string_view path);
 
 /// The PyTorch version and machine of this process. A package must be made for the same ones.

@@ -24,7 +24,7 @@ class Interrupted : public std::runtime_error {
 /// Runs a program and waits for it. The program gets each SIGINT, SIGTERM and SIGHUP that this process gets, and gets
 /// SIGKILL when this process dies. Processes that it leaves running are killed, including those that left its group.
 /// @param words  program and arguments, at least the program, which is searched for on PATH
-/// @param grace  how long the program may go on after a signal
+/// @param grace  how long the program may keep running after a signal
 /// @return       the exit status; 128 + signal if a signal ended the program; 127 if it cannot be started
 /// @throws       Interrupted  after a signal; std::system_error if no process can be created
 [[nodiscard]] int run_bound(const std::vector<std::string>& words, CommandOutput output, Seconds grace = Seconds{10});

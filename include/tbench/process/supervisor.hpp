@@ -75,14 +75,15 @@ class Supervisor {
   /// Sends `payload` to the child as a request and waits for its result, its end, or a time-out. If there was no
   /// result, or if the child has sent kPoisoned, the next request gets a new child.
   ///
-  /// A child that has answered a request and dies before it reports progress of the next may have died of the earlier
-  /// request (a poisoned context, a crash during clean-up). The request is then given to a new child, once.
+  /// A child may answer a request and then die before it reports progress on the next one. The earlier request may have
+  /// caused this (a poisoned context, a crash during clean-up), so the later request is given to a new child, once.
   ///
   /// @param on_progress  called with the payload of every kProgress message
-  /// @param stop         called at least every 100 ms. When it first returns true, the child gets SIGINT, and is
-  ///                     expected to finish its running sample and answer with a result, or to end. The time-out goes
-  ///                     on counting.
-  /// @throws             as hello(), if no child can be had; whatever on_progress and stop throw (the child is killed)
+  /// @param stop         called at least every 100 ms. When it first returns true, the child gets SIGINT. It is then
+  ///                     expected to finish its running sample and answer with a result, or to end. The time-out keeps
+  ///                     running.
+  /// @throws             as hello(), if no child can be started; whatever on_progress and stop throw (the child is
+  ///                     killed)
   [[nodiscard]] Outcome request(std::string_view payload, const std::function<void(std::string_view)>& on_progress,
                                 const std::function<bool()>& stop);
 

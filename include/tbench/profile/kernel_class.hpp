@@ -10,7 +10,7 @@
 namespace tbench::profile {
 
 enum class KernelClass : std::uint8_t {
-  kGemm,            // matrix products and convolutions, with their split-k reductions
+  kGemm,            // matrix products and convolutions, with their split-K reductions
   kAttentionFused,  // attention in one kernel, and its pre- and postprocess kernels
   kSoftmaxForward,
   kSoftmaxBackward,

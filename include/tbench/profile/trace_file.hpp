@@ -44,8 +44,8 @@ void write_trace_file(const std::string& path, const Trace& trace, const TraceFa
 /// Calls and ranges are ordered by start, and for equal starts by descending end. Only the first of several equal names
 /// is used. Bytes of names that are not valid UTF-8 are replaced.
 /// @param path  the file, or a folder that has it as kTraceFileName
-/// @throws      UsageError  naming the file, the place and the remedy, if the file cannot be read, is truncated, is not
-///                          a trace of this program, or has an event with a missing or invalid field
+/// @throws      UsageError  naming the file, the position and the remedy, if the file cannot be read, is truncated, is
+///                          not a trace of this program, or has an event with a missing or invalid field
 [[nodiscard]] TraceFile read_trace_file(const std::string& path);
 
 }  // namespace tbench::profile

@@ -1,5 +1,5 @@
-// This process in a launch by torchrun or Slurm: its rank, the number of ranks, and the address at which the ranks
-// meet. A pure function of environment variables.
+// A process in a launch by torchrun or Slurm: its rank, the number of ranks, and the address at which the ranks meet. A
+// pure function of environment variables.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct Launch {
   int local_rank{};  // among the ranks of this host
   std::string address;
   std::uint16_t port{};
-  /// Whether torchrun's agent serves the store at that address; otherwise rank 0 serves it.
+  /// Whether torchrun's agent serves the store at that address. If it does not, rank 0 serves it.
   bool has_agent_store{};
   /// Distinguishes this start from an earlier start in the same store: torchrun starts all ranks again when one ends.
   std::string attempt{"0"};

@@ -1,4 +1,4 @@
-// c10d's Reducer, which averages gradients over ranks while the backward pass goes on: the engine of PyTorch's
+// c10d's Reducer, which averages gradients over ranks during the backward pass: the engine of PyTorch's
 // DistributedDataParallel, without Python.
 #pragma once
 

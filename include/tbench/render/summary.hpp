@@ -21,7 +21,7 @@ namespace tbench::render {
 /// A quantity of a case that a table can show.
 enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, kCeilingShare, kFloorShare };
 
-/// Returns the names that `--show` takes: ms, tokens, tflops, mfu, memory, bandwidth, share, floor.
+/// Returns the names that `--show` takes: ms, tokens, tflops, mfu, memory, bandwidth, share and floor.
 [[nodiscard]] std::span<const std::string> metric_names();
 [[nodiscard]] std::optional<Metric> parse_metric(std::string_view name);
 /// Returns the column header with the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`, `TB/s`,
@@ -41,9 +41,9 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 /// Returns the text that stands for the number of a case without a time: `OOM`, or the status as it is.
 [[nodiscard]] std::string status_text(Status status);
 
-/// Returns the remarks on a record's time: why it is unstable or throttled; that it is too short for the timer, never
-/// was steady, has a wide interval, is limited by the host, disagrees with the trace, or is above its ceiling. Empty
-/// for most times, and without a time.
+/// Returns the remarks on a record's time. They say why it is unstable or throttled, or that it is too short for the
+/// timer, never was steady, has a wide interval, is limited by the host, disagrees with the trace, or is above its
+/// ceiling. Empty for most times, and without a time.
 [[nodiscard]] std::string note_of(const Record& record);
 
 /// Returns the marks of a cell with these repetitions, each at most once: `*` for an unstable or throttled time, `~`
@@ -84,8 +84,8 @@ class ConsoleTable {
   ConsoleTable(std::FILE* out, Options options);
 
   /// Prints one aligned line, and flushes. The header precedes the first line. A case without a time has its reason in
-  /// place of the numbers. A time's note follows the numbers. If the terminal has no room for the note, the time's
-  /// marks stand there, and the summary explains them.
+  /// place of the numbers. A time's note follows the numbers. If the terminal has no room for the note, it shows the
+  /// time's marks, and the summary explains them.
   void row(const Record& record);
 
   /// Prints a summary of the rows such as `60 cases: 54 ok, 4 oom, 2 unsupported; results in a.json; 3 min 12 s`.

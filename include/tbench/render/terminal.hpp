@@ -31,9 +31,9 @@ enum class Align { kLeft, kRight };
 /// Pads `text` with spaces to at least `width` columns, so that it is aligned as requested.
 [[nodiscard]] std::string pad(std::string_view text, std::size_t width, Align align);
 
-/// Replaces characters that move the cursor, change colours or reverse the text direction (ASCII and Latin-1 controls,
-/// Unicode line breaks and direction controls) by a space each, and bytes that are not UTF-8 by U+FFFD. Used for names,
-/// reasons and paths, which may contain any byte.
+/// Replaces each character that moves the cursor, changes colours or reverses the text direction (ASCII and Latin-1
+/// controls, Unicode line breaks and direction controls) by a space, and bytes that are not UTF-8 by U+FFFD. Used for
+/// names, reasons and paths, which may contain any byte.
 [[nodiscard]] std::string without_controls(std::string_view text);
 
 /// Applies without_controls() and removes the spaces at both ends.

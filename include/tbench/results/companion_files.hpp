@@ -39,8 +39,8 @@ struct NcuTimes {
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] NcuTimes read_ncu_times(const std::string& path);
 
-/// A case's row in the output of tests/bench/aa_check.py, which compares sets of results of one build: A, A', B, and B
-/// with a slowdown injected into the samples of this case. Ratios compare medians.
+/// A case's row in the output of tests/bench/aa_check.py, which compares sets of results from the same build: A, A', B,
+/// and B with a slowdown injected into the samples of this case. Ratios compare medians.
 struct SelfComparison {
   struct Seen {
     double ratio{};

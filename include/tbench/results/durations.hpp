@@ -62,10 +62,10 @@ class DurationTable {
   /// Returns the case's own row, or null if it has none.
   [[nodiscard]] const CaseDuration* find(const CaseId& id) const;
 
-  /// Estimates a case's duration from its own row or, if it has none, from the median of the most similar rows. These
-  /// are the rows that differ only in the precision; if there are none, only in pass, then ctx, then impl, then any
-  /// single key; then all rows of the family, and finally all rows. In a family with times, rows without a time do not
-  /// count.
+  /// Estimates a case's duration from its own row or, if it has none, from the median of the most similar rows. The
+  /// most similar rows differ only in the precision. If there are none, rows that differ only in pass count, then in
+  /// ctx, then in impl, then in any single key. If there are none of these either, all rows of the family count, and
+  /// without such rows, all rows. In a family with times, rows without a time do not count.
   [[nodiscard]] DurationEstimate estimate(const CaseId& id) const;
 
  private:

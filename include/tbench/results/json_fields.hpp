@@ -55,8 +55,8 @@ template <class T>
 template <class T>
 [[nodiscard]] T from_value(const Json& json, const std::string& where);
 
-/// Reads a string, a floating-point number or a Quantity. Needs no place for an error message, since it reports none.
-/// @return  whether T is such a type and `json` has it; otherwise `value` is unchanged, and from_value() must be called
+/// Reads a string, a floating-point number or a Quantity. Needs no path for an error message, since it reports none.
+/// @return  whether T is such a type and `json` has it; if not, `value` is unchanged, and from_value() must be called
 template <class T>
 [[nodiscard]] bool read_plain(const Json& json, T& value) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -311,7 +311,7 @@ T from_value(const Json& json, const std::string& where) {
     using Element = typename T::value_type;
     for (const Json& element : json) {
       if constexpr (std::is_same_v<Element, double>) {
-        // Files consist mostly of samples. The name of a sample's place is formatted only for an error.
+        // Files consist mostly of samples. The path of a sample is formatted only for an error.
         if (element.is_number_float()) {
           elements.push_back(element.get<double>());
           continue;

@@ -26,7 +26,7 @@ enum class Outcome {
   kBlind,              // no case could be evaluated in several runs in a row, or an injected slowdown was not found
   kIncomplete,         // the run is incomplete
   kReplayed,           // the samples are a copy of an earlier run's samples
-  kNullControlFailed,  // two runs of one build differ
+  kNullControlFailed,  // two runs of the same build differ
   kUnconfirmed,        // looks slower; there is no kept build to confirm it with
   kLikelySlower,       // slower by more than two processes usually differ, with one process per side
   kEnvironment,        // the machine or the measuring method differs from the earlier runs

@@ -30,7 +30,7 @@ enum class RecordRule {
   kStatistics,    // the statistics follow from the samples
   kLeastFlop,     // Work::min_flop is at most Work::flop
   kMemory,        // the classes of the peak, and of the bytes that a phase holds, add up to the whole
-  kIndexes,       // the indexes of ranges, kernels, names and points exist, and a timeline's lists have one length
+  kIndexes,       // the indexes of ranges, kernels, names and points exist, and a timeline's lists have the same length
   kRepetition,    // 0 <= index < repetitions
   kName,          // an entry's name is the name of its record's case
   kRealTime,      // an entry's real_time is its record's median
@@ -62,7 +62,7 @@ struct BrokenRule {
   std::string problem;  // with the values
 };
 
-/// A record or entry that breaks a rule. The message names its place, its case, the rule and the values.
+/// A record or entry that breaks a rule. The message names its position, its case, the rule and the values.
 class RuleError : public std::runtime_error {
  public:
   /// @param where  e.g. `benchmarks[3]`
@@ -87,7 +87,7 @@ class RuleError : public std::runtime_error {
                                                     std::int64_t version = kSchemaVersion);
 
 /// Checks the rules from kTime to kRepetition.
-/// @param where  place of the record in its file, for the message
+/// @param where  position of the record in its file, for the message
 /// @throws       RuleError  for the first rule that the record breaks
 void check_record(const Record& record, const std::string& where, std::int64_t version = kSchemaVersion);
 
@@ -96,7 +96,7 @@ void check_entry(const Json& entry, const Record& record, const std::string& whe
                  std::int64_t version = kSchemaVersion);
 
 /// Checks that a record names one of the machines of its file.
-/// @param where  place of the record in its file, for the message
+/// @param where  position of the record in its file, for the message
 /// @throws       RuleError  kIndexes
 void check_machine(const Record& record, const Environment& environment, const std::string& where);
 
@@ -104,13 +104,14 @@ void check_machine(const Record& record, const Environment& environment, const s
 class FileRuns {
  public:
   /// Adds a run. The order of the case's parameters does not matter.
-  /// @param where  place of the run in its file; the message about a later run that contradicts this one names it, too
+  /// @param where  position of the run in its file; the message about a later run that contradicts this one names it,
+  ///               too
   /// @throws       RuleError  if a run of the same case and repetition, or a run of the case with the same samples
   ///                          (samples_digest()), was added before
   void add(const Record& record, const std::string& where);
 
  private:
-  /// The places of one case's runs.
+  /// The positions of one case's runs.
   struct Case {
     std::unordered_map<std::int64_t, std::string> repetitions;
     std::unordered_map<std::uint64_t, std::string> samples;

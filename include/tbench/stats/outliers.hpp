@@ -1,5 +1,5 @@
-// A search for outliers among values that should be alike, such as the rates of several GPUs of one model, as a pure
-// function.
+// A search for outliers among values that should be alike, such as the rates of several GPUs of the same model, as a
+// pure function.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ namespace tbench::stats {
 /// @throws  std::invalid_argument  for degrees of freedom that are not above 0
 [[nodiscard]] double t_two_sided_p(double t, double degrees_of_freedom);
 
-/// The variance within two groups, with R_a + R_b - 2 degrees of freedom. Both are 0 for two groups of one value each.
+/// The variance within two groups, with R_a + R_b - 2 degrees of freedom. Both are 0 if each group has a single value.
 struct PooledVariance {
   double variance{};
   double degrees_of_freedom{};
@@ -31,7 +31,7 @@ struct PooledVariance {
 
 /// A prior for a case's standard deviation between processes.
 struct DispersionPrior {
-  double standard_deviation{};  // of ln(time), over earlier runs of one build each
+  double standard_deviation{};  // of ln(time) inside earlier runs, each of one build
   double degrees_of_freedom{};  // d0: the weight of the prior relative to the measurement; prior_degrees_of_freedom()
 };
 

@@ -39,8 +39,8 @@ void require_trace(std::span<const Record> records, const results::RunFlags& run
 /// Returns a table with a row per limit of every traced case.
 [[nodiscard]] render::Table limits_table(std::span<const Record> records);
 
-/// Converts the limits to JSON. The verdict: HOST if the host limits a step, otherwise LAUNCHES if the GPU waits
-/// between queued operations, otherwise DEVICE.
+/// Converts the limits to JSON. The verdict is HOST if the host limits a step. If it does not, the verdict is LAUNCHES
+/// if the GPU waits between queued operations, else DEVICE.
 /// @param run  as require_trace
 [[nodiscard]] std::string limits_json(std::span<const Record> records, const results::RunFlags& run);
 

@@ -74,7 +74,8 @@ struct RatioOptions {
 /// @throws  UsageError  if no file has the case, the case has no trace, or no kernel is in both
 [[nodiscard]] render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::NamedResults> results);
 
-/// Returns a row per case: the differences between two sets of one build, without and with an injected slowdown.
+/// Returns a row per case: the differences between two sets of results from the same build, without and with an
+/// injected slowdown.
 [[nodiscard]] render::Table self_comparison_table(std::span<const results::SelfComparison> cases);
 
 /// Returns a table with a row per file.

@@ -136,7 +136,7 @@ struct StudyRowTable {
   std::vector<CaseId::Parameter> only{};  // as StudyTable::only
   std::string family{};
   bool has_kernels{};    // the details are names of kernels, which the table shows in short
-  bool has_no_charts{};  // the rows of one name are not of one thing, such as the kernels of one rank
+  bool has_no_charts{};  // rows with the same name are different things, such as the kernels at one rank
   /// The table shows at most so many of a case's rows with the same first name, the first ones. `{top}` in the caption
   /// stands for the number. 0 shows all rows.
   std::size_t top{};

@@ -25,7 +25,7 @@ struct StudyPicture {
   std::string title;  // plain text
 };
 
-/// A key of a table's cases, and its value if all of them share it. The others stand in the first columns.
+/// A key of a table's cases, and its value if all of them share it. The other keys are in the first columns.
 struct StudyKey {
   std::string key;
   std::optional<std::string> shared{};

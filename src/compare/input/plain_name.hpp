@@ -27,9 +27,10 @@ struct PlainName {
 /// Returns the case name of the `nth` benchmark with this name in a file, from 1: `name`, `name#2` and so on.
 [[nodiscard]] std::string nth_name(const std::string& name, std::size_t nth);
 
-/// Gives the cases of plain sides, which have whole names so far, the names and keys by which they are matched. These
-/// lack `counts` and `clock` if all benchmarks of every file still differ. Otherwise they have `clock`, or are whole.
-/// @param sides  the sides of a single file each, all that are compared with each other
+/// Gives the cases of plain sides, which have whole names so far, the names and keys by which they are matched. The new
+/// names lack `counts` and `clock` if all benchmarks of every file still differ. Otherwise they have `clock`, or are
+/// whole.
+/// @param sides  all sides that are compared with each other, each from a single file
 void match_plain_names(std::span<ComparisonSide> sides);
 
 }  // namespace tbench::compare

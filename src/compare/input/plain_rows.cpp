@@ -110,7 +110,7 @@ std::optional<double> half_width_of(const Benchmark& benchmark, const PlainRow& 
          std::sqrt(count);
 }
 
-/// Returns the median among the aggregates, otherwise the mean, or nullopt if there is neither.
+/// Returns the median if the aggregates have it, else the mean. Returns nullopt if they have neither.
 std::optional<results::Replicate> replicate_of(const Benchmark& benchmark) {
   for (const char* const statistic : {"median", "mean"}) {
     const auto found = benchmark.aggregates.find(statistic);

@@ -27,9 +27,9 @@ class PlainRows {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// Returns whether all rows are aggregates.
   [[nodiscard]] bool are_aggregates() const;
-  /// Returns the cases of the rows. Several benchmarks may have one name. They are distinguished by family_index, or by
-  /// a repetition that occurs again, or by other rows between their rows. They become separate cases, NAME, NAME#2 and
-  /// so on, in the order of the file.
+  /// Returns the cases of the rows. Several benchmarks may have the same name. They are distinguished by family_index,
+  /// or by a repetition that occurs again, or by other rows between their rows. They become separate cases, NAME,
+  /// NAME#2 and so on, in the order of the file.
   [[nodiscard]] PlainCases cases() &&;
 
  private:

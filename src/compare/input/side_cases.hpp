@@ -1,4 +1,5 @@
-// The cases of a side: cases of one key become one, repetitions inside one process become one replicate.
+// The cases of a side: cases with the same key become one case, and repetitions inside one process become one
+// replicate.
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,7 @@ constexpr const char* kChangedRemedy = "it was edited, or written by another pro
 /// The entries of a file, read both as records of this project and as plain rows. Only the context, which may follow
 /// the entries, says which of the two they are.
 struct Entries {
-  std::vector<results::MeasuredCase> ours;  // one replicate each, in the file's order
+  std::vector<results::MeasuredCase> ours;  // with one replicate per case, in the file's order
   std::exception_ptr first_error;           // first error in an entry with a record
   PlainRows plain;
   results::FileRuns runs;

@@ -84,7 +84,7 @@ std::string kinds_of(const std::vector<const Case*>& cases) {
   return join(parts, ", ");
 }
 
-/// Why a case is not judged.
+/// Returns why a case is not judged.
 std::string reason_of(const Case& c) {
   const bool is_base_ok = c.base.status == Status::kOk;
   const bool is_next_ok = c.next.status == Status::kOk;
@@ -94,7 +94,7 @@ std::string reason_of(const Case& c) {
   return is_base_ok || is_next_ok ? status + " on one side" : status;
 }
 
-/// `35 unsupported, 2 oom, 1 unstable on one side`.
+/// Returns the reasons of these cases with their counts: `35 unsupported, 2 oom, 1 unstable on one side`.
 std::string reasons_of(const std::vector<const Case*>& cases) {
   std::map<std::string, std::size_t> counts;
   for (const Case* const c : cases) ++counts[reason_of(*c)];
@@ -120,7 +120,8 @@ std::string host_line(const Comparison& comparison) {
                      100 * low);
 }
 
-/// How many exceed what 95 % of pairs stay under, and how many do so by chance.
+/// Returns how many cases exceed their known limit, which 95 % of pairs stay under, and how many do so by chance.
+/// Returns an empty string if none does.
 std::string chance_line(const Comparison& comparison) {
   std::size_t judged = 0;
   std::size_t beyond = 0;

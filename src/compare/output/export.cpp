@@ -17,7 +17,7 @@
 
 namespace tbench::compare {
 
-// These functions only write. json_fields.hpp finds them through the namespace of their arguments.
+// The following functions only write. json_fields.hpp finds them through the namespace of their arguments.
 static void fields(results::FieldWriter& out, const SideOfCase& side) {
   out.field("status", std::string{to_string(side.status)});
   out.text_unless_empty("reason", side.reason);

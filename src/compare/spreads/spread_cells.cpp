@@ -23,7 +23,8 @@ struct OpenCell {
 };
 using OpenCells = std::map<ClassKey, std::map<CellKey, OpenCell>>;
 
-/// Returns the kind of pair that two samples of one case, GPU model and way form, or nullopt if their code may differ.
+/// Returns the kind of pair that two samples with the same case, GPU model and way of measuring form, or nullopt if
+/// their code may differ.
 std::optional<Apart> apart_of(const SpreadSample& a, const SpreadSample& b) {
   if (a.uuid == b.uuid) return a.build == b.build ? std::optional{Apart::kProcesses} : std::nullopt;
   const bool is_same_code = a.build == b.build || (a.is_stock && b.is_stock);

@@ -10,7 +10,7 @@
 
 namespace tbench::compare {
 
-/// One case, measured in one way: by several processes on one GPU, or on several GPUs of one model.
+/// One case, measured in one way: by several processes on one GPU, or on several GPUs of the same model.
 struct SpreadCell {
   std::string key;                  // match_key of the case
   std::vector<double> differences;  // |difference of ln(time)| of each pair
@@ -21,9 +21,9 @@ struct SpreadCell {
 [[nodiscard]] std::map<KnownSpreads::ClassKey, std::vector<SpreadCell>> spread_cells(
     std::span<const SpreadSample> samples);
 
-/// Returns the largest of the limits that the 50, 90 and 95 % quantiles of the cells' differences give. All cells weigh
-/// alike. A quantile is scaled to 95 % by Student's t with kSpreadFreedom degrees of freedom, so that two measurements,
-/// one per side, exceed the limit in 5 % of comparisons.
+/// Returns the largest of the limits that the 50, 90 and 95 % quantiles of the cells' differences give. All cells have
+/// equal weight. A quantile is scaled to 95 % by Student's t with kSpreadFreedom degrees of freedom, so that two
+/// measurements, one per side, exceed the limit in 5 % of comparisons.
 /// @param cells  at least one
 [[nodiscard]] double spread_limit(std::span<const SpreadCell> cells);
 

@@ -33,8 +33,8 @@ struct SpreadFile {
   std::vector<SpreadSample> samples;
 };
 
-// These functions are not in an unnamed namespace, because json_fields.hpp finds them through the namespace of their
-// arguments.
+// The following functions are not in an unnamed namespace, because json_fields.hpp finds them through the namespace of
+// their arguments.
 static void fields(auto& io, results::Like<SpreadRow> auto& row) {
   io.text_unless_empty("case", row.name);
   io.field("class", row.of);

@@ -115,8 +115,8 @@ std::optional<std::string> nearest_spelling(std::string_view text, std::span<con
   return best ? std::optional{best->second} : std::nullopt;
 }
 
-/// Returns the shortest candidate of which a word begins with `text`; otherwise the longest candidate among the words
-/// of `text`.
+/// Returns the shortest candidate with a word that begins with `text`. If there is none, returns the longest candidate
+/// among the words of `text`.
 std::optional<std::string> sharing_words(std::string_view text, std::span<const std::string> candidates) {
   const std::string wanted = "_" + in_words(text);
   if (text.size() < kShortestPart) return std::nullopt;

@@ -14,7 +14,7 @@ namespace {
 // Lengths in the units of a group's picture.
 constexpr double kPlace = 24;     // minimum width of a bar with the gap to the next bar
 constexpr double kMaxBar = 30;    // maximum width of a bar
-constexpr double kOfPlace = 0.7;  // share of its place that a bar fills
+constexpr double kOfPlace = 0.7;  // share of the available width that a bar fills
 constexpr double kLeast = 170;    // minimum width of all bars of a group
 constexpr double kLeft = 46;
 constexpr double kRight = 6;

@@ -38,7 +38,7 @@ struct ChartTick {
   std::string label;
 };
 
-/// The pages on which a chart stands: without scripts, or with assets/chart.js.
+/// The kinds of pages that show a chart: without scripts, or with assets/chart.js.
 enum class ChartPage { kPlain, kScripted };
 
 struct LineChart {

@@ -25,7 +25,7 @@ constexpr double kOfPlace = 0.8;  // share of its category that a group of bars 
 constexpr double kLetter = 9;
 constexpr double kSlope = 0.643;  // sine of 40 degrees, by which names slant that have no room
 
-/// The widths of a category and of a bar, from which the places of bars follow.
+/// The widths of a category and of a bar, from which the positions of bars follow.
 struct Places {
   double category{};
   double bar{};

@@ -36,7 +36,7 @@ struct ColumnChart {
   bool has_legend{true};
 };
 
-/// Returns a `figure` for a page with scripts. Bars of a series have the same place in every category. Texts are
+/// Returns a `figure` for a page with scripts. Bars of a series have the same position in every category. Texts are
 /// escaped.
 /// @param chart  has a bar; values are finite and at least 0, and one is above 0
 /// @throws       std::invalid_argument  for any other chart

@@ -13,7 +13,7 @@ namespace tbench::html {
 /// The number of colours in page.css: `--slot-0` to `--slot-9`.
 inline constexpr std::size_t kColourSlots = 10;
 
-/// Returns the implementation of a case: its `impl`, otherwise its `method`; null if it has neither.
+/// Returns the implementation of a case: its `impl` if it has one, else its `method`; null if it has neither.
 [[nodiscard]] const std::string* implementation_of(const CaseId& id);
 
 /// Returns the CSS of a slot's colour: `var(--slot-1)`.

@@ -110,7 +110,7 @@ RowChart panel_of(const PlotData& data, std::size_t file, const std::vector<Comp
   return chart;
 }
 
-/// Returns whether any mark is off the reference: otherwise the axis has no range.
+/// Returns whether any mark is off the reference. If none is, the axis has no range.
 bool has_range(const RowChart& chart) {
   return std::ranges::any_of(chart.series, [&](const RowSeries& series) {
     return std::ranges::any_of(

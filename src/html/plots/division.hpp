@@ -32,15 +32,15 @@ struct CaseSeries {
   Cases cases;
 };
 
-/// Returns the series of a panel. Series of one name in several files stand together.
+/// Returns the series of a panel. Series with the same name from several files are adjacent.
 /// @param by  the keys that tell series apart
 [[nodiscard]] std::vector<CaseSeries> series_of(const PlotData& data, const Cases& cases, const Keys& by);
 
 /// Returns whether a legend says more than the title: one series without a name of its own needs none.
 [[nodiscard]] bool has_names(const PlotData& data, const std::vector<CaseSeries>& series, const Keys& by);
 
-/// Returns the name of a row: what differs between the cases, otherwise the implementation or the family; and the file,
-/// if there are several.
+/// Returns the name of a row: the values of the keys `by`. If there are none, the name is the implementation; if there
+/// is none either, the family. With several files, the label of the file follows.
 /// @param by  the keys that differ
 [[nodiscard]] std::string row_name(const PlotData& data, const PlotCase& of, const Keys& by);
 

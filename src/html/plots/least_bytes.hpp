@@ -1,4 +1,4 @@
-// The least traffic of a case, for its place in a roofline.
+// The least traffic of a case, for its position in a roofline.
 #pragma once
 
 #include <optional>

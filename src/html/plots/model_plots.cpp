@@ -41,7 +41,7 @@ Plot by_context(std::string_view id, std::string_view title, std::string_view no
           }};
 }
 
-/// Returns a plot with all implementations of one shape in one panel.
+/// Returns a plot with one panel per shape, which has all implementations.
 Plot by_sequence(std::string_view id, std::string_view title, std::string_view note, const ValueOf& value,
                  std::string_view unit) {
   return {.id = id,

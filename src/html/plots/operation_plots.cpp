@@ -20,7 +20,7 @@ Categories shapes() {
           }};
 }
 
-/// Returns the categories by which the cases of a family stand side by side.
+/// Returns the categories in which a chart shows the cases of a family side by side.
 std::optional<Categories> categories_of(const Cases& family) {
   for (Categories x :
        {categories_by("op"), shapes(), categories_by("size"), categories_by("seq_len"), categories_by("what")}) {

@@ -18,7 +18,7 @@
 
 namespace tbench::html {
 
-/// A record with its place on the page.
+/// A record with its indexes on the page.
 struct PlotCase {
   const Record* record{};
   std::size_t index{};  // in the records of all files

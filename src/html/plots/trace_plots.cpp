@@ -17,7 +17,7 @@ namespace {
 constexpr double kMinShare = 0.02;  // of a panel's time: classes with less are `others`
 constexpr std::string_view kOthers = "others";
 
-/// The colour of a class of operations: classes that take much of a step have one each.
+/// The colour of a class of operations. Each class that takes much of a step has a colour of its own.
 struct ClassColour {
   std::string_view name;
   std::string_view colour;
@@ -158,7 +158,7 @@ RowChart classes_panel(const PlotData& data, const Cases& group, const Keys& pan
 
 /// Returns a panel per shape.
 Panels classes(const PlotData& data, const Cases& cases) {
-  const Keys how{"impl", "method", "pass", "precision", "exec"};  // how the work of one shape is done
+  const Keys how{"impl", "method", "pass", "precision", "exec"};  // how the work of a shape is done
   Panels panels;
   for (const Cases& family : by_family(traced(cases))) {
     const Keys rest = varying(family);

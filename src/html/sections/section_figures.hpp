@@ -28,7 +28,7 @@ namespace tbench::html {
 
 /// Returns a heat map for each column of speed-ups or changes and each combination of the rows' other keys. The axes
 /// are `d_model` or `size`, and `seq_len` or `ctx`; a section without both among its rows' keys has no map. Leaves out
-/// maps with one row or one column, and columns with several rows for one place.
+/// maps with one row or one column, and columns with several rows for one cell.
 [[nodiscard]] std::vector<HeatMap> study_heat_maps(const studies::StudySection& section);
 
 struct SectionFigures {
@@ -77,7 +77,7 @@ struct StudyQuantity {
 
 [[nodiscard]] StudyQuantity quantity_of(const std::string& header);
 
-/// Returns whether a quantity follows from others: a speed-up, a change, a fit, a deviation.
+/// Returns whether a quantity follows from others: a speed-up, a change, a fit or a deviation.
 [[nodiscard]] bool is_derived(const std::string& quantity);
 
 /// Returns the quantity that a caption names, for tables whose headers do not: `Median ms` for `Model batch:4. Median

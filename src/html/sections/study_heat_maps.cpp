@@ -86,7 +86,7 @@ std::string map_name(const StudySection& section, const std::vector<StudyCell>& 
 }
 
 /// Adds a cell to the map.
-/// @return  whether its place was free
+/// @return  whether the cell was free
 bool add(HeatMap& map, const std::string& row, const std::string& column, HeatCell cell) {
   const std::size_t r = place_in(map.rows, row);
   const std::size_t c = place_in(map.columns, column);
@@ -100,7 +100,7 @@ bool add(HeatMap& map, const std::string& row, const std::string& column, HeatCe
 
 bool has_shape(const HeatMap& map) { return map.rows.size() > 1 && map.columns.size() > 1; }
 
-/// Returns the maps of one column of numbers. The result is empty if two rows have the same place.
+/// Returns the maps of one column of numbers. The result is empty if two rows have the same cell.
 std::vector<HeatMap> maps_of(const StudySection& section, std::size_t index, const Axes& axes) {
   const StudyQuantity quantity = quantity_of(section.columns[index].header);
   const Ratio* const ratio = ratio_of(quantity.name);

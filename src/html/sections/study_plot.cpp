@@ -56,7 +56,7 @@ struct Value {
   double number{};
 };
 
-/// Returns the numbers of a section. Row keys stand in left-aligned columns, numbers in the others.
+/// Returns the numbers of a section. The left-aligned columns have the row keys, the others the numbers.
 std::vector<Value> values_of(const studies::StudySection& section) {
   std::vector<Value> values;
   for (const auto& row : section.rows) {

@@ -28,7 +28,7 @@ class ChunkRunner {
   ChunkRunner(Case& subject, Timer& timer) : subject_{subject}, timer_{timer} {}
 
   /// Times a chunk of `count` chained steps.
-  /// @throws  Incorrect  if work goes on after the last event, twice in a row, or a time is not positive and finite
+  /// @throws  Incorrect  if work continues after the last event, twice in a row, or a time is not positive and finite
   Chunk steps(std::int64_t count, const std::function<void()>& while_busy);
   /// Times `count` bursts of `launches` launches.
   /// @throws  Incorrect  as steps()

@@ -70,8 +70,8 @@ struct WarmUpEnd {
   bool steady{};
 };
 
-/// Returns nullopt while the warm-up goes on, and otherwise whether it ended steady. `times` are the times of all steps
-/// so far. The warm-up is over
+/// Returns nullopt while the warm-up continues, and whether it ended steady once it is over. `times` are the times of
+/// all steps so far. The warm-up is over
 /// - after a fixed number of steps, if one is given: steady if the times are steady or level;
 /// - steady, once warm_up_time has passed and the times are steady or level (warming up does not remove noise);
 /// - steady, after warm_up_long_steps, if a step takes over kLongStep, or if min_samples steps would take over
@@ -100,14 +100,15 @@ struct ChunkPlan {
 [[nodiscard]] ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds> step,
                                             const SamplerOptions& options);
 
-/// Returns the reason to stop now, or nullopt. Sampling stops if the fixed count or a limit is reached. It also stops
-/// with enough samples after sample_time if the median is precise (its half-width is within precise_half_width, which
-/// relaxes in proportion to the time spent, by at most kRelaxedPrecision and never beyond kWidestHalfWidth), if the
-/// spread has settled, or if `patience` is over. host_patience applies instead if the median chunk's drain is under
-/// kHostBoundDrain of a step: such samples drift with the host, and more of them do not make the median more certain.
+/// Returns the reason to stop now, or nullopt. Sampling stops if the fixed count or a limit is reached. With enough
+/// samples, it also stops after sample_time if the median is precise, if the spread has settled, or if `patience` is
+/// over. The median is precise if its half-width is within precise_half_width, which relaxes in proportion to the time
+/// spent, by at most kRelaxedPrecision and never beyond kWidestHalfWidth. host_patience applies instead if the median
+/// chunk's drain is under kHostBoundDrain of a step: such samples drift with the host, and more of them do not make the
+/// median more certain.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
-/// Whether the median is too uncertain to be `ok`: sampling ran into a limit, and the half-width of the median's
+/// Whether the median is too uncertain to be `ok`: sampling reached a limit, and the half-width of the median's
 /// interval is above unstable_half_width. With fewer than 8 samples there is no interval, and half of the samples'
 /// range is used instead.
 [[nodiscard]] bool is_unstable(std::span<const double> samples, StopReason reason, const SamplerOptions& options);

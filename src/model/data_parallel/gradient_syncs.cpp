@@ -1,4 +1,4 @@
-// The gradient synchronizations that begin when backward has ended: naive, flat, bucketed.
+// The gradient synchronizations that begin when backward has ended: naive, flat and bucketed.
 #include "model/data_parallel/gradient_syncs.hpp"
 
 #include <ATen/core/grad_mode.h>

@@ -6,7 +6,7 @@
 namespace tbench::model {
 namespace {
 
-/// Adds one row of the part's buffer: the range `row` of all elements, which begins at `place` in the buffer.
+/// Adds one row of the part's buffer: the range `row` of the elements of all shares. The row starts at offset `place`.
 void add_row(std::span<const ElementRange> leaves, ElementRange row, std::int64_t place, ScatterPart& part) {
   std::int64_t filled = row.begin;
   const auto add_gap = [&](std::int64_t end) {

@@ -68,7 +68,7 @@ class FusedPasses final : public ModelPasses {
   void forward(const at::Tensor& tokens);
   void forward_layer(std::size_t layer);
   void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
-  /// Plans the attention passes once for all layers, whose tensors have one layout.
+  /// Plans the attention passes once for all layers, whose tensors have the same layout.
   void plan_attention();
   [[nodiscard]] kernels::AttentionForward forward_arguments(const LayerBuffers& buffers) const;
   [[nodiscard]] kernels::AttentionBackward backward_arguments(std::size_t layer) const;
@@ -83,9 +83,8 @@ class FusedPasses final : public ModelPasses {
   /// Continues from the gradients of gate and up with the largest products of a layer.
   void feed_forward_products_backward(std::size_t layer, bool beside_updates);
   void attention_backward(std::size_t layer, bool beside_updates);
-  /// Updates the layer's matrices while backward goes on; `layer` = number of layers stands for the head's matrix.
-  /// Requires that the current stream no longer reads their values, and that the side stream's mark follows their
-  /// gradients.
+  /// Updates the layer's matrices during backward; `layer` = number of layers stands for the head's matrix. Requires
+  /// that the current stream no longer reads their values, and that the side stream's mark follows their gradients.
   void update_beside(const UpdateHook& update, std::size_t layer);
   /// Computes the gradient of the stream before the norm from the gradient of the norm's output and the gradient of the
   /// stream after it.

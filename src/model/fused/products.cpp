@@ -79,7 +79,7 @@ void Product::operator()(const void* x, const void* w, void* y) {
 
 void Product::choose(const cuda::MatmulOperands& operands) {
   c10::cuda::device_synchronize();  // so that nothing else runs while candidates are timed
-  // The partial sums of a split k may have every type that LibTorch allows cuBLAS by default.
+  // Split-K partial sums may have any type that LibTorch allows cuBLAS to use by default.
   const std::vector<cuda::MatmulAlgorithm> candidates =
       matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
   const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream(),

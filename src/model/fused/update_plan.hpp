@@ -17,9 +17,13 @@ struct UpdatePlan {
   bool operator==(const UpdatePlan&) const = default;
 };
 
-/// Selects the plan. Times of train steps at 512 tokens, bf16, as graphs, on an H200, in ms: with a third of the SMs
-/// for updates next to all products / with a third and with a quarter next to three products. d_model 1,024: 14.2 /
-/// 13.6 to 13.7, 13.3; 1,280: 29.0 / 28.6, 30.0; 1,600: 58.5 to 59.3 / 57.9, 58.9; 2,560: 89.0 / 92.1, 96.7.
+/// Selects the plan. The times of train steps on an H200, in ms (512 tokens, bf16, as graphs), with a third or a
+/// quarter of the SMs for updates, next to all products or next to three products:
+///     d_model  all, third    three, third  three, quarter
+///     1,024    14.2          13.6 to 13.7  13.3
+///     1,280    29.0          28.6          30.0
+///     1,600    58.5 to 59.3  57.9          58.9
+///     2,560    89.0          92.1          96.7
 /// @param d_model          d_model of the model
 /// @param multiprocessors  SMs of the device
 [[nodiscard]] constexpr UpdatePlan update_plan(std::int64_t d_model, int multiprocessors) {

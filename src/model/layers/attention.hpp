@@ -41,7 +41,7 @@ struct AttentionHeads {
   at::Tensor q, k, v;
 };
 
-/// The parts of eager_attention(): everything before its core, and the core.
+/// Run the parts of eager_attention(): everything before its core, and the core.
 [[nodiscard]] AttentionHeads eager_heads(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionConstants& constants);
 /// @param heads  q may have fewer rows than k and v
@@ -50,8 +50,8 @@ struct AttentionHeads {
 [[nodiscard]] at::Tensor eager_core(const AttentionHeads& heads, const at::Tensor& mask,
                                     const at::Tensor& minus_infinity);
 
-/// Attention from elementary operations: three projections, with qk_norm each head's RMSNorm of q and k, RoPE, copies
-/// of k and v for the heads that share them, scores in memory, mask by `where`, softmax.
+/// Runs attention by elementary operations: three projections, each head's RMSNorm of q and k (with qk_norm), RoPE,
+/// copies of k and v for the heads that share them, scores in memory, mask by `where`, and softmax.
 /// @param x        [batch, context, d_model]
 /// @param weights  q, k, v, output
 /// @return         [batch, context, d_model]
@@ -61,14 +61,14 @@ struct AttentionHeads {
 /// Returns the softmax over the last dimension: exp(x - max) / sum.
 [[nodiscard]] at::Tensor eager_softmax(const at::Tensor& x);
 
-/// Attention with one matrix product for q, k and v, and ATen's fused operators, called by name: on CUDA, flash for 16
-/// bits and memory-efficient for float32; on a CPU, its flash operator.
+/// Runs attention with one matrix product for q, k and v, and ATen's fused operators, called by name. These are, on
+/// CUDA, the flash operator for 16 bits and the memory-efficient operator for float32; on a CPU, its flash operator.
 /// @param weights  qkv, output
 [[nodiscard]] at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionConstants& constants);
 
-/// Like fused_attention(), with our own kernels (flash_attention.hpp), on CUDA only. float32 uses TF32 products if the
-/// process allows TF32.
+/// Works like fused_attention(), but with our own kernels (flash_attention.hpp), and on CUDA only. float32 uses TF32
+/// products if the process allows TF32.
 [[nodiscard]] at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights,
                                                const AttentionConstants& constants);
 

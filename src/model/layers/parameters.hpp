@@ -96,8 +96,8 @@ class Parameters {
   /// Returns the initial values of `count` parameters from `first` on, in fewer operations than by initial_value().
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
 
-  /// The parameters in the order embedding; the layers' parameters, each layer in the order of BlockParameter;
-  /// ln_final; lm_head, unless it is tied to the embedding.
+  /// The parameters in this order: the embedding, the parameters of layer after layer, each in the order of
+  /// BlockParameter, ln_final, and lm_head unless it is tied to the embedding.
   [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
   /// The tensors with respect to which autograd differentiates, and which the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }

@@ -15,8 +15,8 @@ namespace tbench::model {
 [[nodiscard]] AttentionConstants make_tiled_attention_constants(const AttentionConstantsConfig& config,
                                                                 std::int64_t queries);
 
-/// Attention with the operations of eager_attention(), for one tile of queries after the other, each with the keys that
-/// it sees. The backward pass computes each tile again. Shapes as in eager_attention().
+/// Runs attention with the operations of eager_attention(), for one tile of queries after the other, each with the keys
+/// that it sees. The backward pass computes each tile again. Shapes as in eager_attention().
 [[nodiscard]] at::Tensor tiled_attention(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionConstants& constants);
 

@@ -15,11 +15,11 @@
 namespace tbench::model {
 
 /// Allowed errors. Every element has |actual - reference| <= relative * |reference| + of_rms * rms + absolute. Here rms
-/// is the root mean square of the reference's nonzero elements (most rows of an embedding's gradient are zero), or of
-/// the nonzero elements in the same row, along the last dimension, if that is larger (rows of an LM head's gradient
-/// differ by orders of magnitude). The whole tensor has ||actual - reference|| <= of_norm * ||reference||, which
-/// detects small errors in all elements. Each row has ||actual - reference|| <= sqrt(elements) * (of_row_norm * rms +
-/// the row's additional allowance, see Comparison::add()).
+/// is the root mean square of the reference's nonzero elements, because most rows of an embedding's gradient are zero.
+/// If the root mean square of the nonzero elements in the element's row, along the last dimension, is larger, rms is
+/// that one, because rows of an LM head's gradient differ by orders of magnitude. The whole tensor has ||actual -
+/// reference|| <= of_norm * ||reference||, which detects small errors in all elements. Each row has ||actual -
+/// reference|| <= sqrt(elements) * (of_row_norm * rms + the row's additional allowance, see Comparison::add()).
 struct Tolerance {
   double relative{};
   double of_rms{};
@@ -58,9 +58,10 @@ class Comparison {
   /// @param tolerance          tolerance whose of_rms, of_norm and of_row_norm are not used
   /// @throws                   std::invalid_argument  if the tolerance has of_rms, of_norm or of_row_norm
   void add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
-  /// Works like the first add(), but needs a fraction of the launches: it collects comparisons of the same shape, types
-  /// and tolerance and enqueues them together once there are 64 MiB of them, or in compare_waiting() or finish(). Keeps
-  /// both tensors, and the storages that they are views of, until then; neither tensor may change meanwhile.
+  /// Works like the first add(), but needs a fraction of the launches: it collects comparisons with the same shape,
+  /// types and tolerance, and enqueues them together once there are 64 MiB of them, or in compare_waiting() or
+  /// finish(). Keeps both tensors, and the storages that they are views of, until then; neither tensor may change
+  /// meanwhile.
   void add_batched(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
   void compare_waiting();
   /// Returns the verdict of all comparisons. Synchronises.
@@ -79,7 +80,7 @@ class Comparison {
     [[nodiscard]] std::string element_text(double index) const;
     void note_in(Verification& result, const double* value, const double* count) const;
   };
-  /// Tensors of one shape that wait to be compared, and the indexes of their entries.
+  /// Tensors with the same shape that wait to be compared, and the indexes of their entries.
   struct Batch {
     Tolerance tolerance{};
     std::vector<at::Tensor> actual{}, reference{};

@@ -1,5 +1,5 @@
-// Sets how LibTorch executes during a scope: TF32, autocast, the thread of the backward pass, deterministic algorithms.
-// Also converts Precision and DeviceKind to LibTorch's types.
+// Sets how LibTorch executes during a scope: TF32, autocast, the thread of the backward pass, and deterministic
+// algorithms. Also converts Precision and DeviceKind to LibTorch's types.
 #pragma once
 
 #include <ATen/core/Tensor.h>

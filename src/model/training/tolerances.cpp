@@ -26,8 +26,8 @@ struct Noise {
   double local;  // noise of the worst rows and columns, as a multiple of the whole tensor's noise
 };
 
-// Noise constants in the order of Quantity: logits, loss, LM head, all other gradients, gradients of q and k, gradient
-// of tied embeddings: the sum of an LM head's gradient and one of the others.
+// Noise constants in the order of Quantity: logits, loss, LM head, all other gradients, gradients of q and k, and
+// gradient of tied embeddings. The last one is the sum of an LM head's gradient and one of the others.
 constexpr std::array kNoise{
     Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0},   Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0},
     Noise{.base = 2.0, .by_depth = 3.5, .local = 3.0},   Noise{.base = 14.0, .by_depth = 20.0, .local = 3.0},

@@ -27,11 +27,11 @@ namespace tbench::model {
 /// Makes one step as it is timed, and stores its outputs.
 using CheckedStep = std::function<void(StepOutputs& outputs)>;
 
-/// Runs the timed step once, on the weights and tokens of `seed`, and compares all of its results: the logits of every
-/// row of the batch; as far as the pass goes, the loss, every gradient and every parameter after the step; and with the
-/// case's own seed, the optimizer's moments and the update's norms. Gradients are NaN before the step, so that missing
-/// gradients are found. Leaves the trainer as it was built. Synchronises once for all comparisons, and for fp16 also
-/// once per tried loss scale.
+/// Runs the timed step once, on the weights and tokens of `seed`, and compares all of its results. These are the logits
+/// of every row of the batch and, as far as the pass goes, the loss, every gradient and every parameter after the step.
+/// With the case's own seed, they are also the optimizer's moments and the update's norms. Gradients are NaN before the
+/// step, so that missing gradients are found. Leaves the trainer as it was built. Synchronises once for all
+/// comparisons, and for fp16 also once per tried loss scale.
 ///
 /// With the case's own seed, the reference runs the rows of a batch one by one, so that an operation that mixes rows is
 /// found even if the reference shares it. With another seed, the reference runs several rows together, computes the
@@ -40,9 +40,9 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// @param step  makes one step of the trainer and fills its outputs; by default make_checked_step()
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
 /// Verifies a step that all ranks make together, each on its part of the batch. Works like the overload above, with
-/// these differences: the logits are compared for this rank's rows; the loss, the gradients and the update for the
-/// whole batch, whose reference every rank computes by itself; and after the step the parameters must be bitwise equal
-/// on all ranks.
+/// these differences. The logits are compared for this rank's rows. The loss, the gradients and the update are compared
+/// for the whole batch, whose reference every rank computes by itself. After the step the parameters must be bitwise
+/// equal on all ranks.
 /// @param group  must be called by all of its ranks
 /// @param step   must leave the averaged gradient in every leaf
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step,
@@ -64,8 +64,8 @@ struct ReferenceTiles {
   std::int64_t logits{};   // tokens of a tile of logits; the context without tiles
 };
 
-/// Returns the tiles of a case's references: the whole context below 2,048 tokens; from there on 1,024 tokens, or as
-/// many queries as have 2^28 scores in a row of the batch, if that is less.
+/// Returns the tiles of a case's references. Below 2,048 tokens, a tile is the whole context. From there on, it has
+/// 1,024 tokens, or as many queries as have 2^28 scores in a row of the batch, if that is less.
 [[nodiscard]] ReferenceTiles reference_tiles(const ModelConfig& config);
 
 class Reference {

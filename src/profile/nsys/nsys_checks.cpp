@@ -85,8 +85,8 @@ std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t
   return number;
 }
 
-/// Refuses files that SQLite would accept. It takes an empty file for an empty database, and notices missing pages only
-/// when it reads them. For the header, see https://www.sqlite.org/fileformat.html#the_database_header.
+/// Refuses files that SQLite would accept. SQLite takes an empty file for an empty database, and notices missing pages
+/// only when it reads them. For the header, see https://www.sqlite.org/fileformat.html#the_database_header.
 void check_kind(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
   std::ifstream file{path, std::ios::binary};

@@ -103,7 +103,7 @@ class Reader {
     return found->second;
   }
 
-  /// Returns the columns that all tables of operations share: start, end, device, stream, correlation, process.
+  /// Returns the columns that all tables of operations share: start, end, device, stream, correlation and process.
   [[nodiscard]] std::string common_columns(const std::string& table) const {
     return fmt::format("start, \"end\", {}, {}, {}, {}", schema_.column(table, "deviceId", "0"),
                        schema_.column(table, "streamId", "0"), schema_.column(table, "correlationId", "0"),
@@ -229,7 +229,8 @@ class Reader {
     return last;
   }
 
-  /// nsys distinguishes the versions of a call (`cudaLaunchKernel_v7000`); the tables of a profile do not.
+  /// Merges the names of a call's versions (`cudaLaunchKernel_v7000`), which nsys distinguishes and the tables of a
+  /// profile do not.
   void merge_call_names() {
     std::vector<Index> merged(export_.trace.names.size(), kNone);
     for (ApiCall& call : export_.trace.calls) {

@@ -211,8 +211,8 @@ void LineAppender::append(std::string_view line) {
     write_all(file_.get(), std::string{line} + "\n", path_);
     sync(file_.get(), path_);
   } catch (const std::system_error&) {
-    // Otherwise the next line would continue a torn one. If this fails, too, the journal's reader reports the torn
-    // line.
+    // Remove the torn line, which the next line would otherwise continue. If this fails, too, the journal's reader
+    // reports the torn line.
     if (::ftruncate(file_.get(), end) != 0) fmt::print(stderr, "cannot take back a torn line of '{}'\n", path_);
     throw;
   }

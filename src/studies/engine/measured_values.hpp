@@ -24,8 +24,9 @@ namespace tbench::studies {
 /// folders.
 [[nodiscard]] std::vector<std::string> plugin_files(std::span<const results::NamedResults> results, const Study& study);
 
-/// Returns the values of an axis without values: the numbers in the family's cases, otherwise the numbers in the cases
-/// of the study's other families, otherwise the smallest number of several ranks.
+/// Returns the values of an axis without values: the numbers in the family's cases. If there are none, returns the
+/// numbers in the cases of the study's other families. If there are none either, returns the smallest number of several
+/// ranks.
 [[nodiscard]] std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
                                                    const std::string& family, const std::string& key);
 

@@ -65,7 +65,7 @@ struct RegisteredStudy {
 [[nodiscard]] FamilyGrid collective_grid(std::vector<std::string> op, std::vector<std::string> precision);
 
 /// Returns the course's grid of attention, for the forward pass alone and for forward and backward: 8 sequences, one
-/// head, no mask.
+/// head and no mask.
 [[nodiscard]] FamilyGrid course_attention_grid(std::vector<std::string> precision, std::vector<std::string> impl);
 
 }  // namespace tbench::studies

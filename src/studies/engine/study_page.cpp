@@ -16,7 +16,8 @@
 
 namespace tbench::studies {
 
-// These structures are only written, never read. json_fields.hpp finds the functions by argument-dependent lookup.
+// The following structures are only written, never read. json_fields.hpp finds the functions by argument-dependent
+// lookup.
 struct WrittenCell {
   const StudyCell* cell;
   const std::vector<std::string>* commands;

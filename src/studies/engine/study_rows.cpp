@@ -57,7 +57,7 @@ Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) 
   return row_with(table, cells.cell(id, nothing, true));
 }
 
-/// Returns the caption with the number of rows that the table shows of each.
+/// Returns the caption with `{top}` replaced by the number of a case's rows that the table shows per first name.
 std::string caption_with_top(const StudyRowTable& table) {
   constexpr std::string_view kPlace = "{top}";
   std::string caption = table.caption;

@@ -11,7 +11,7 @@ namespace tbench::studies {
 
 /// Returns the study with `top` in all of its rankings, and with `pivot` as the columns of its tables, in which several
 /// quantities become rows. A table keeps its columns if they are part of its quantities (a speed-up, a fit, a boundary,
-/// a column for one value of a key), if it is the table of the sizes, and if its cases have one value of the keys.
+/// a column for one value of a key), if it is the table of the sizes, and if its cases have the same value of the keys.
 [[nodiscard]] Study shaped(Study study, const StudyOptions& options);
 
 /// Refuses a `top` or a `pivot` that changes none of the tables.

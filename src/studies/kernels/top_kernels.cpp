@@ -71,7 +71,8 @@ std::vector<StudyRow> forwards_longest(Records records) {
        .detail = top->name}};
 }
 
-/// In how many cases a matrix product is the longest kernel of a phase, and the products' share of the phase.
+/// The number of cases in which a matrix product is the longest kernel of a phase, and the products' share of the
+/// phase.
 struct ProductsOfPhase {
   std::size_t cases{};
   std::size_t longest{};

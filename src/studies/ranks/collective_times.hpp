@@ -20,8 +20,8 @@ class CollectiveTimes {
   void add(CollectiveOp op, std::int64_t gpus, double bytes, Seconds time);
 
   /// Returns the number of GPUs whose measured times are the source of the times for `gpus`. This is `gpus` itself if
-  /// it was measured, otherwise the largest smaller number, otherwise the smallest larger one. Returns nullopt for an
-  /// operation that was not measured.
+  /// it was measured. If it was not, this is the largest smaller number, or the smallest larger one if there is no
+  /// smaller number. Returns nullopt for an operation that was not measured.
   [[nodiscard]] std::optional<std::int64_t> source(CollectiveOp op, std::int64_t gpus) const;
 
   /// Estimates a time. Between measured sizes, it interpolates linearly in the logarithms of size and time. Below the

@@ -30,7 +30,7 @@ struct Change {
   std::size_t rejected{};
 };
 
-/// Returns the changes, the latest first. Changes of one day keep the order of the file.
+/// Returns the changes, the latest first. Changes with the same date keep the order of the file.
 std::vector<Change> changes_of(std::span<const Experiment> experiments, const CaseFilter& selects) {
   std::vector<Change> changes;
   std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::size_t> places;

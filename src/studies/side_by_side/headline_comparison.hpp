@@ -14,8 +14,8 @@ namespace tbench::studies {
 [[nodiscard]] std::vector<std::string> step_comparisons(const HeadlineSteps& steps, std::span<const HeadlineGpu> gpus);
 
 /// Returns the sentence that values an hour of one GPU model in hours of another: `For attention, an hour of H200 is
-/// worth up to 1.13 hours of H100`. With prices, it goes on with the price at which both cost the same, and with two
-/// prices with the difference.
+/// worth up to 1.13 hours of H100`. With one price, the price at which both cost the same follows; with both prices,
+/// the difference follows.
 /// @param speed    speed of `gpu` divided by the speed of `base`
 /// @param work     `For attention`
 /// @param product  what costs more or less, `the same attention`

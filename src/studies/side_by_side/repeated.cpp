@@ -1,4 +1,4 @@
-// Compares the same cases in several processes, in PyTorch, and in two sets of one build.
+// Compares the same cases in several processes, in PyTorch, and in two sets of results from the same build.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -114,7 +114,7 @@ std::vector<Chapter> profile_chapters() {
            .studies = {part_of("softmax_vs_matmul"), part_of("fusion", {kTwoSizes})}}};
 }
 
-/// Returns the chapters with others in the place of `at`.
+/// Returns the chapters with `others` inserted before chapter `at`.
 std::vector<Chapter> inserted(std::vector<Chapter> chapters, std::size_t at, std::vector<Chapter> others) {
   chapters.insert(chapters.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(others.begin()),
                   std::make_move_iterator(others.end()));

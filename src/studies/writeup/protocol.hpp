@@ -1,4 +1,4 @@
-// How the cases of a write-up are measured, as lines for its header and its end.
+// Describes how the cases of a write-up are measured, in lines that are shown with the list of its files.
 #pragma once
 
 #include <functional>

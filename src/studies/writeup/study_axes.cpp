@@ -33,8 +33,8 @@ Texts known_axes(const Writeup& writeup) {
   return known;
 }
 
-/// Returns `Family.key=values` for `key=values` or `key:values`, or nullopt if no study has such a key. A key by its
-/// own name goes before another name of one.
+/// Returns `Family.key=values` for `key=values` or `key:values`, or nullopt if no study has such a key. A key's own
+/// name takes precedence over another name for a key.
 std::optional<std::string> with_family(const Writeup& writeup, std::string_view text) {
   const std::size_t end = text.find_first_of("=:");
   if (end == std::string_view::npos || end + 1 == text.size()) return std::nullopt;

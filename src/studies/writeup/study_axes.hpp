@@ -11,7 +11,8 @@ namespace tbench::studies {
 /// Returns the axes that the study has.
 [[nodiscard]] std::vector<AxisOverride> axes_of(const Study& study, const std::vector<AxisOverride>& axes);
 
-/// @throws  UsageError  for an axis that none of the studies has, with the nearest one
+/// Refuses axes that none of the studies has.
+/// @throws  UsageError  for such an axis, with the nearest one
 void refuse_unknown_axes(const Writeup& writeup, const std::vector<AxisOverride>& axes);
 
 }  // namespace tbench::studies

@@ -36,7 +36,8 @@ const BuiltInWriteup* built_in_named(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns the chapters of one name: all chapters of a built-in write-up, or the study as a chapter of its own.
+/// Returns the chapters that a name stands for: all chapters of a built-in write-up, or the study as a chapter of its
+/// own.
 std::vector<Chapter> chapters_of(const std::string& name, std::string_view names, std::string_view flag) {
   if (const BuiltInWriteup* const built_in = built_in_named(name)) return built_in->chapters();
   const auto study = std::ranges::find(all_studies(), name, &Study::name);
@@ -79,7 +80,7 @@ bool is_said(const StudyReport& report, const std::string& sentence) {
 /// A chapter of the report to which studies are added.
 struct OpenChapter {
   std::string heading;  // until the first table has it
-  Texts explained{};    // the marks whose meaning stands in the chapter
+  Texts explained{};    // the marks whose meaning the chapter has
 };
 
 /// Returns the sentence with the meanings of the marks that the chapter does not have yet; empty if it has all.
@@ -92,7 +93,7 @@ std::string marks_sentence(OpenChapter& chapter, const Texts& legend) {
   return texts.empty() ? "" : "Marks: " + join(texts, " ");
 }
 
-/// Adds a study's tables and texts to the report. The meanings of its marks stand before its tables.
+/// Adds a study's tables and texts to the report. The meanings of its marks precede its tables.
 void append(StudyReport& report, StudyContents contents, OpenChapter& chapter) {
   if (contents.sections.empty()) return;
   const std::size_t earlier = report.commands.size();

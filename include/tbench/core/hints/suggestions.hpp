@@ -9,8 +9,9 @@
 
 namespace tbench {
 
-/// Returns the candidate that differs from `text` only in case, `_`, `-` or spaces; otherwise a synonym of `text`:
-/// `cuda` of `gpu`, `bf16` of `bfloat16`, `fp16` of `half`, `forward` of `fwd`. Returns nullopt if there is neither.
+/// Returns the candidate that differs from `text` only in case, `_`, `-` or spaces. If there is none, returns a
+/// candidate that is a synonym of `text`: `cuda` for `gpu`, `bf16` for `bfloat16`, `fp16` for `half`, `forward` for
+/// `fwd`. Returns nullopt if there is neither.
 [[nodiscard]] std::optional<std::string> recognise_value(std::string_view text,
                                                          std::span<const std::string> candidates);
 
@@ -35,7 +36,7 @@ namespace tbench {
 [[nodiscard]] std::string with_suggestion(const std::string& message, std::string_view text,
                                           std::span<const std::string> candidates, std::string_view what);
 
-/// A flag as it stands on a command line.
+/// A flag as given on a command line.
 struct TypedFlag {
   std::string name;   // with its dashes
   std::string value;  // after `=`, or the next argument; empty if there is none
@@ -53,8 +54,8 @@ struct FlagSynonym {
   std::string_view flag;  // with dashes; may have a value: "--tb_device=cuda"
 };
 
-/// Returns the flag with the same name as `typed`, ignoring dashes and the prefixes `benchmark_`, `tb_` and `gtest_`;
-/// otherwise the flag of a synonym. Returns nullopt if there is neither.
+/// Returns the flag with the same name as `typed`, ignoring dashes and the prefixes `benchmark_`, `tb_` and `gtest_`.
+/// If there is none, returns the flag of a synonym. Returns nullopt if there is neither.
 /// @param typed  the flag without its value, with or without dashes
 /// @param flags  the program's flags, with their dashes
 [[nodiscard]] std::optional<std::string> recognise_flag(std::string_view typed, std::span<const std::string> flags,

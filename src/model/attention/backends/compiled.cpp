@@ -1,6 +1,6 @@
 // `compiled`: the operations of `naive`, compiled ahead of time by PyTorch's inductor (tools/compile_attention.py) and
-// loaded as packages. As with torch.compile, there is one package per graph: the forward pass alone; for training, a
-// forward pass that keeps the probabilities; and its backward.
+// loaded as packages. As with torch.compile, there is one package per graph: the forward pass alone and, for training,
+// a forward pass that keeps the probabilities, and its backward.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -64,7 +64,7 @@ std::optional<std::string> sdpa_refusal(bool (*can_use)(const sdp::sdp_params& p
                                    .enable_gqa = key_heads != config.shape.heads};
   WarningKeeper keeper;
   const c10::WarningUtils::WarningHandlerGuard handler{&keeper};
-  const c10::WarningUtils::WarnAlways always;  // otherwise ATen gives some reasons only once per process
+  const c10::WarningUtils::WarnAlways always;  // by default ATen gives some reasons only once per process
   if (can_use(parameters, /*debug=*/true)) return std::nullopt;
   return keeper.text().empty() ? "ATen rejects it without giving a reason" : keeper.text();
 }

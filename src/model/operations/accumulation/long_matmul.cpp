@@ -37,7 +37,7 @@ constexpr double kLambdaOfMatmul = 4.0;
 // standard deviations.
 constexpr double kElementOverNorm = 8.0;
 
-/// Makes ATen's 16-bit products add in the requested format, also across a split of k.
+/// Makes ATen's 16-bit products add in the requested format, also with split-K.
 class AccumulatorScope {
  public:
   explicit AccumulatorScope(Precision accumulator)

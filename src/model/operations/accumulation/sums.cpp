@@ -74,9 +74,9 @@ const double kSumScale = kRepeatedAddend * std::sqrt(std::numbers::pi / 2);
 const double kDotScale = std::sqrt(kRepeatedAddend) * std::sqrt(std::numbers::pi / 2);
 
 // Factor of the error that ATen's reduction may have, since its order is not documented. The sum of positive terms in
-// any order is off by n u at worst; by about sqrt(n) u if the roundings are independent (Higham, Mary, "A new approach
-// to probabilistic rounding error analysis", 2019). lambda sqrt(n) u is at least 100 times the error seen on a CPU,
-// whose many partial sums are short.
+// any order is off by n u at worst, and by about sqrt(n) u if the roundings are independent (Higham, Mary, "A new
+// approach to probabilistic rounding error analysis", 2019). lambda sqrt(n) u is at least 100 times the error seen on a
+// CPU, whose many partial sums are short.
 constexpr double kLambda = 4.0;
 
 kernels::SumOrder order_of(AccumulationMethod method) {

@@ -1,5 +1,5 @@
 // The ceilings that involve the host. Some measure the cost of work that does nothing: a kernel's launch, two events,
-// the gap between kernels, the dispatch of an operation. The others copy between host and device, from and to
+// the gap between kernels, and the dispatch of an operation. The others copy between host and device, from and to
 // page-locked and pageable memory.
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/add.h>

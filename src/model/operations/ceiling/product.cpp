@@ -16,10 +16,10 @@ namespace tbench::model {
 namespace {
 
 constexpr std::string_view kProductPrefix = "gemm_";
-/// Factor within which candidates count as equally fast. Within it, aten's algorithm and the autotuned one would win at
-/// random, and the ceiling would vary with them. Trying the candidates in chains, as they are timed, would set off the
-/// power limit's control before the ceiling is measured: the times of three processes were then up to 4.8 % apart, but
-/// 1.4 % without chains (H100).
+/// Factor within which candidates count as equally fast. If the fastest always won, aten's algorithm and the autotuned
+/// one would win at random within this factor, and the ceiling would vary with them. If the candidates were tried in
+/// chains, as the ceiling is timed, the power limit would lower the clock before the ceiling is measured: the times of
+/// three processes were then up to 4.8 % apart, but 1.4 % without chains (H100).
 constexpr double kEqualWithin = 1.02;
 
 GemmPrecision product_gemm_precision(std::string_view what) {

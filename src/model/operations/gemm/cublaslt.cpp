@@ -48,8 +48,8 @@ cuda::MatmulProblem matmul_problem(const GemmOperands& operands) {
   return problem;
 }
 
-/// Returns the algorithms that LibTorch lets cuBLAS choose from by default. Where k is split, their partial sums may
-/// have the output's type.
+/// Returns the algorithms that LibTorch lets cuBLAS choose from by default. With split-K, their partial sums may have
+/// the output's type.
 std::vector<cuda::MatmulAlgorithm> matmul_candidates(const cuda::Matmul& matmul, int max_count) {
   return matmul.algorithms(max_count, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
 }

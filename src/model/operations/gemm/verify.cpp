@@ -40,7 +40,7 @@ constexpr std::uint64_t kSignsIndex = 2;
 //   tf32    x and w are rounded to 11 bits, or truncated if the tensor core reads float32 directly. Truncation has a
 //           mean relative error of 0.36 * 2^-10 in each, always towards 0, so that y shrinks by 1.4 u and each term
 //           scatters by 0.64 u. (An H200 shows 0.6 u in all: it rounds.)
-//   16 bit  Products are exact in float32, and y is rounded: at most u of each element. Where k is split, the splits'
+//   16 bit  Products are exact in float32, and y is rounded: at most u of each element. With split-K, the partial
 //           sums may be rounded as well, and again when they are added: a walk of few steps. fp8's output is bf16.
 //   In all precisions but fp32, tensor cores truncate sums at 2^-23 of the largest term, towards 0, once per
 //   `kTermsAStep` terms.

@@ -1,6 +1,7 @@
 // adamw: one step over the parameters of one block, in place. Inputs: parameters, gradients, first and second moments,
-// each a list of the block's tensors, float32. adamw_cast: the same step, which also writes a copy of the parameters in
-// the precision's type. Otherwise autocast's next forward pass would have to make that copy.
+// each a list of the block's tensors in float32.
+// adamw_cast: the same step, which also writes a copy of the parameters in the precision's type. Without it, autocast's
+// next forward pass would have to make that copy.
 #include "model/training/optimizer.hpp"
 
 #include <ATen/ops/_foreach_copy.h>
@@ -31,7 +32,8 @@ constexpr double kMinSecondMoment = 0.1;
 /// gradient far above its second moment makes the result proportional to it.
 constexpr double kSecondMomentRoundOffs = 1024;
 
-/// Returns the shapes of a block's parameters: two norms, four projections, three matrices of the feed-forward.
+/// Returns the shapes of a block's parameters: two norms, four projections, and three matrices of the feed-forward
+/// layer.
 std::array<std::vector<std::int64_t>, kTensorsOfABlock> block_shapes(const ModelSize& size) {
   const std::int64_t d = size.d_model;
   const std::int64_t f = size.d_ff;
@@ -71,8 +73,8 @@ void adamw_fill(KernelOperands& operands) {
   }
 }
 
-/// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, p = p (1 - lr decay) - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) +
-/// eps).
+/// Returns the expected tensors: m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, p = p (1 - lr decay) - lr (m / (1 -
+/// b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
 std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
   const AdamWOptions options;
   constexpr Precision precision = Precision::kFp32;

@@ -1,4 +1,4 @@
-// The Kernel family's operations on elements one by one: swiglu, swiglu_packed, add, cast.
+// The Kernel family's operations on elements one by one: swiglu, swiglu_packed, add and cast.
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
@@ -15,8 +15,8 @@
 namespace tbench::model {
 namespace {
 
-// swiglu: h = silu(gate) * up between the two matrix products of the feed-forward. Inputs: gate, up, both
-// [tokens, d_ff].
+// swiglu: h = silu(gate) * up between the two matrix products of the feed-forward. Inputs: gate and up, both [tokens,
+// d_ff].
 
 KernelBytes swiglu_bytes(const KernelConfig& config) {
   const std::int64_t matrix = config.tokens() * config.size.d_ff * storage_bytes(config.precision);

@@ -172,7 +172,8 @@ void rope_qkv_fill(KernelOperands& operands) {
   add_normal_gradient(operands, {kParts, config.batch, config.size.num_heads, config.context, config.size.head_dim()});
 }
 
-/// Values are copies and have to be exact, but they share a tensor and its tolerance with queries and keys.
+/// Returns the expected Q, K and V or, for a backward pass, the gradient of the product. The part of V is a copy and
+/// should be exact, but it shares a tensor with Q and K, and therefore their tolerance.
 std::vector<KernelResult> rope_qkv_expect(const KernelOperands& operands) {
   const bool is_forward = operands.config.pass == KernelPass::kForward;
   const at::Tensor product = is_forward ? exact(operands.inputs[0]) : as_product(exact(operands.gradients[0]));

@@ -26,8 +26,9 @@
 namespace tbench::model {
 namespace {
 
-/// Backward reads the sum from the forward pass and the sum's gradient from the layers above. It writes dx in float32
-/// for the stream and, unless the sublayer's type is float32, too, in that type for the products below.
+/// Returns the traffic. Backward reads the sum from the forward pass and the sum's gradient from the layers above. It
+/// writes dx in float32 for the stream and, unless the sublayer's type is float32, too, in that type for the products
+/// below.
 KernelBytes add_rmsnorm_bytes(const KernelConfig& config) {
   const std::int64_t elements = config.tokens() * config.size.d_model;
   const std::int64_t wide = elements * storage_bytes(Precision::kFp32);
@@ -50,9 +51,9 @@ void add_rmsnorm_fill(KernelOperands& operands) {
   add_normal_gradient(operands, {tokens, width});
 }
 
-/// The expected results of rmsnorm, with two differences: only the sublayer's gradient and the normed output are stored
-/// in the precision's type; and dx = rstd (g - n mean(g n)) + dsum may cancel, so that an element is off by round-offs
-/// of its row's largest term. n is computed from a sum that was rounded once.
+/// Returns the expected results of rmsnorm, with two differences. Only the sublayer's gradient and the normed output
+/// are stored in the precision's type. dx = rstd (g - n mean(g n)) + dsum may cancel, so that an element is off by
+/// round-offs of its row's largest term. n is computed from a sum that was rounded once.
 std::vector<KernelResult> add_rmsnorm_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor sum = exact(operands.inputs[0]).add(exact(operands.inputs[1]));
@@ -124,8 +125,8 @@ void cross_entropy_in_place_fill(KernelOperands& operands) {
   add_token_input(operands);
 }
 
-/// The expected results of cross_entropy, except that nothing between the logits and the gradient is stored in the
-/// precision's type. A loss is the difference of two numbers of at most `largest`; one of them has the error of the
+/// Returns the expected results of cross_entropy, except that nothing between the logits and the gradient is stored in
+/// the precision's type. A loss is the difference of two numbers of at most `largest`; one of them has the error of the
 /// row's sum, relative to 1.
 std::vector<KernelResult> cross_entropy_in_place_expect(const KernelOperands& operands) {
   const at::Tensor logits = exact(operands.inputs[0]);

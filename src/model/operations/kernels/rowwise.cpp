@@ -1,4 +1,4 @@
-// The Kernel family's operations that reduce rows: rmsnorm, softmax, cross_entropy.
+// The Kernel family's operations that reduce rows: rmsnorm, softmax and cross_entropy.
 #include <ATen/ops/_softmax_backward_data.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/exp.h>
@@ -21,7 +21,7 @@
 namespace tbench::model {
 namespace {
 
-// rmsnorm: y = x / sqrt(mean(x^2) + eps) * w over rows of d_model. Inputs: x [tokens, d_model], w [d_model].
+// rmsnorm: y = x / sqrt(mean(x^2) + eps) * w over rows of d_model. Inputs: x [tokens, d_model] and w [d_model].
 
 KernelBytes rmsnorm_bytes(const KernelConfig& config) {
   const std::int64_t element = storage_bytes(config.precision);
@@ -38,11 +38,11 @@ void rmsnorm_fill(KernelOperands& operands) {
   if (config.pass == KernelPass::kBackward) add_normal_gradient(operands, {config.tokens(), config.size.d_model});
 }
 
-/// With n = x / rms and g = dy w: dx = (g - n mean(g n)) / rms, dw = sum over tokens of dy n.
-/// Sums over a row, of squares or of g n, have float32 roundings that grow with the row's length; the operations after
-/// them add a dozen. An implementation from single operations also stores intermediate results: for dx, g, n and both
-/// of their products; for dw, n and dy n. The errors that storing adds to dx, apart from the element's own, have the
-/// size of n mean(g n): the mean of d products is at most their largest over sqrt(d). The terms of dw add up as a
+/// Returns the expected results. With n = x / rms and g = dy w: dx = (g - n mean(g n)) / rms, dw = sum over tokens of
+/// dy n. Sums over a row, of squares or of g n, have float32 roundings that grow with the row's length; the operations
+/// after them add a dozen. An implementation from single operations also stores intermediate results: for dx, g, n and
+/// both of their products; for dw, n and dy n. The errors that storing adds to dx, apart from the element's own, have
+/// the size of n mean(g n): the mean of d products is at most their largest over sqrt(d). The terms of dw add up as a
 /// random walk, each with its own roundings from storing.
 std::vector<KernelResult> rmsnorm_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
@@ -117,9 +117,10 @@ void softmax_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, softmax_shape(operands.config));
 }
 
-/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result. An element near zero is the difference of numbers
-/// of the size of p sum(p dp), with all of their roundings. The error of p comes from the rounded difference of at most
-/// 2 z in the exponential, five round-offs of its own, and the round-offs of a sum over its row.
+/// Returns the expected results, with dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result. An element near
+/// zero is the difference of numbers of the size of p sum(p dp), with all of their roundings. The error of p comes from
+/// the rounded difference of at most 2 z in the exponential, five round-offs of its own, and the round-offs of a sum
+/// over its row.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -186,8 +187,8 @@ KernelBytes cross_entropy_bytes(const KernelConfig& config) {
   return {.read = logits + targets + element, .written = logits};  // logits, targets, dloss; dlogits
 }
 
-/// Fills the operands. The loss's gradient is scaled by the number of tokens, like the gradient of a scaled loss;
-/// otherwise the logits' gradients would be too small for fp16.
+/// Fills the operands. The loss's gradient is scaled by the number of tokens, like the gradient of a scaled loss.
+/// Without this factor, the logits' gradients would be too small for fp16.
 void cross_entropy_fill(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   add_normal_input(operands, {config.tokens(), kVocabSize});
@@ -207,8 +208,9 @@ double stored_sum_roundoffs(const KernelConfig& config) {
   return positive_sum_roundoffs(additions, 1);
 }
 
-/// dlogits = dloss / tokens (softmax(logits) - 1 at the target). The logarithm of the row's sum is rounded. Single
-/// operations also store a log-probability, of at most ln(V) + 1/2 + z, which is rounded before exp() is applied.
+/// Returns the expected results, with dlogits = dloss / tokens (softmax(logits) - 1 at the target). The logarithm of
+/// the row's sum is rounded. Single operations also store a log-probability, of at most ln(V) + 1/2 + z, which is
+/// rounded before exp() is applied.
 std::vector<KernelResult> cross_entropy_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor logits = exact(operands.inputs[0]);
