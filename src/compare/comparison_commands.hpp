@@ -38,7 +38,7 @@ inline constexpr const char* kNewProgram = "NEW/transformer_bench";
 [[nodiscard]] std::int64_t replicates_to_decide(const Comparison& comparison);
 
 /// Returns the command that measures the UNDECIDED, LIKELY_SLOWER and LIKELY_FASTER cases often enough to decide them.
-/// These are at least kMinReplicates replicates per side if no case was tested before, otherwise kUsualReplicates.
+/// The number of replicates per side is at least kMinReplicates if no case was tested before, else kUsualReplicates.
 [[nodiscard]] std::string decide_what_is_open(const Comparison& comparison);
 
 }  // namespace tbench::compare

@@ -189,7 +189,7 @@ bool Supervisor::child_is_fit() {
     while (!child_->is_poisoned) {
       const auto event = child_->connection.poll_event(kAtOnce, kForever);
       if (!event) return true;
-      // An unexpected result would be taken for the answer to the next request.
+      // If the child were used again, an unexpected result would be taken for the answer to the next request.
       if (event->kind != Event::Kind::kMessage || event->message.kind != MessageKind::kProgress) return false;
     }
   } catch (const ProtocolError&) {

@@ -96,7 +96,8 @@ struct KnownDispersion {
   std::int64_t cells{};  // number of cells of equal weight: a case on one GPU and build, or on GPUs of the same model
   std::string borrowed;  // `step of machines`: source of a borrowed limit; empty if the limit is its own
 
-  /// Returns the prior with which two measurements, one per side, differ significantly from a difference of `limit` on.
+  /// Returns the prior with which two measurements, one per side, differ significantly if they differ by `limit` or
+  /// more.
   [[nodiscard]] stats::DispersionPrior prior() const;
   bool operator==(const KnownDispersion&) const = default;
 };

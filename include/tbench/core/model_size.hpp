@@ -74,7 +74,7 @@ struct ModelSize {
 ///                      would break a case name are refused, too
 [[nodiscard]] ModelSize parse_model_size(std::string_view text);
 
-/// Returns the text behind the name that parse_model_size() reads: `2048,8192,24,16,kv_heads=4`. Values at their
+/// Returns the text after the name that parse_model_size() reads: `2048,8192,24,16,kv_heads=4`. Values at their
 /// defaults are left out.
 [[nodiscard]] std::string extents_text(const ModelSize& size);
 

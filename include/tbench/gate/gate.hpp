@@ -99,7 +99,7 @@ void record_judgement(history::History& history, std::int64_t run, const GateRep
 
 /// Returns, for CompareOptions::known_dispersion, the standard deviation of each case's ln(time) between the processes
 /// of a run. It is pooled over the last kScreenRuns valid runs of `past` in the machine epoch that belongs to `epoch`,
-/// the epoch as measured. Its weight is the larger, the less the variances of the runs differ over all cases
+/// the epoch as measured. The less the variances of the runs differ over all cases, the larger is its weight
 /// (stats::prior_degrees_of_freedom). Cases with too few degrees of freedom are left out.
 [[nodiscard]] std::map<std::string, stats::DispersionPrior> known_dispersions(const std::vector<history::PastRun>& past,
                                                                               const std::string& epoch);

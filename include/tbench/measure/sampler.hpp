@@ -27,8 +27,8 @@ struct SamplerOptions {
   Seconds sample_limit{60.0};          // longest sampling
   Seconds patience{5.0};               // longest sampling with enough samples, because a host may drift for ever
   /// The value of `patience` if the device has caught up with the host at the end of most chunks. Replayed on the
-  /// samples of two runs of the standard suite on an H100, 2 s instead of 5 s move 8 and 9 of 65 medians by over 1 %,
-  /// all but one of them host-bound.
+  /// samples of two runs of the standard suite on an H100, a patience of 2 s instead of 5 s moves 8 and 9 of 65 medians
+  /// by over 1 %. All but one of these medians are host-bound.
   Seconds host_patience{2.0};
   std::int64_t min_samples{20};
   std::int64_t min_samples_long{8};  // used if min_samples would take more than `long_case`

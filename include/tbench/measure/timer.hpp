@@ -1,5 +1,6 @@
-// Times a chunk of back-to-back steps, or of separate bursts of launches. There are two implementations: CUDA events
-// (cuda_event_timer.hpp), and a steady clock for cases on the CPU, whose steps have run when launch() returns.
+// Times a chunk of back-to-back steps, or of separate bursts of launches. Two implementations measure by themselves:
+// CUDA events (cuda_event_timer.hpp), and a steady clock for cases on the CPU, whose steps have run when launch()
+// returns. agreed_timer.hpp wraps one of them for a case of several processes.
 #pragma once
 
 #include <cstddef>

@@ -61,7 +61,8 @@ void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std
                 Regime regime);
 
 /// Returns the course of the middle layer (range `layer.N`) in the first FORWARD of a trace, or nullopt if there is no
-/// such range. Ranges in more than kMaxTimelineDepth others, and calls made inside another call, are left out.
+/// such range. Ranges inside more than kMaxTimelineDepth other ranges, and calls made inside another call, are left
+/// out.
 /// @param counted  result of cut_steps()
 [[nodiscard]] std::optional<StepTimeline> layer_timeline(const Trace& counted);
 

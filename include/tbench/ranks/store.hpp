@@ -25,7 +25,7 @@ class Store {
 /// A wait for other processes that has not ended yet.
 struct Wait {
   std::string what;      // "for rank 0 to serve the ranks' store at node7:29500 (MASTER_ADDR, MASTER_PORT)"
-  bool is_suspicious{};  // may well be in vain, so that the user is told at once
+  bool is_suspicious{};  // may never succeed, so that the user is told at once
 };
 /// Called several times per second; throws to end the wait.
 using Waiting = std::function<void(const Wait&)>;

@@ -14,8 +14,8 @@ namespace tbench::results {
 /// Returns the text without the UTF-8 byte order mark that some programs write.
 [[nodiscard]] std::string_view after_byte_order_mark(std::string_view text);
 
-/// The deepest permitted nesting of arrays and objects. This project's own files have at most seven levels; each level
-/// costs stack in a parser.
+/// The deepest permitted nesting of arrays and objects. This project's committed results have at most nine levels; each
+/// level costs stack in a parser.
 inline constexpr std::size_t kMaxNesting = 64;
 
 /// Text that is nested too deeply. The message says where.

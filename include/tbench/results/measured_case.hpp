@@ -53,8 +53,8 @@ struct MeasuredCase {
 [[nodiscard]] std::string match_key(const CaseId& id);
 
 /// The least number of distinct samples from which equal samples mark a copy. Fewer may coincide by chance if a timer
-/// is coarse. All 15,030 committed records have at least five distinct samples, and no two records have the same
-/// samples.
+/// is coarse. All committed records of at least five samples have at least five distinct samples, and no two records
+/// have the same samples.
 inline constexpr std::size_t kFewestDifferentSamples = 5;
 
 /// Returns a digest of the samples in their order. Different samples collide with probability 2^-64.

@@ -137,8 +137,8 @@ struct StudyRowTable {
   std::string family{};
   bool has_kernels{};    // the details are names of kernels, which the table shows in short
   bool has_no_charts{};  // rows with the same name are different things, such as the kernels at one rank
-  /// The table shows at most so many of a case's rows with the same first name, the first ones. `{top}` in the caption
-  /// stands for the number. 0 shows all rows.
+  /// The largest number of a case's rows with the same first name that the table shows. It shows the first ones.
+  /// `{top}` in the caption stands for the number. 0 shows all rows.
   std::size_t top{};
 };
 

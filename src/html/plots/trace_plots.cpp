@@ -85,7 +85,7 @@ std::vector<std::string> shown_classes(const std::vector<Row>& rows) {
   return names;
 }
 
-/// Adds the operations of a row that pass to a series, behind `end`.
+/// Adds the operations of a row that pass to a series, after `end`.
 void add_classes(RowSeries& series, const Row& row, std::size_t number, double& end, const auto& passes) {
   RowMark mark{.row = number, .from = end, .to = end, .value = 0, .facts = {}};
   std::string note;

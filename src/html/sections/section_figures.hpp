@@ -36,8 +36,8 @@ struct SectionFigures {
   std::size_t left_out{};  // number of charts that were left out
 };
 
-/// Returns the charts of a section: its own figures if it has some, waterfalls if its rows are steps, bars if it has
-/// bars, otherwise lines if it has a numeric axis, and heat maps of its ratios.
+/// Returns the charts of a section: its own figures if it has some, else waterfalls if its rows are steps, else bars if
+/// it has bars. A section with none of these has lines if it has a numeric axis, and heat maps of its ratios.
 [[nodiscard]] SectionFigures section_figures(const studies::StudySection& section);
 
 /// Returns the charts of each section of a report. A chart that an earlier section has is not repeated.

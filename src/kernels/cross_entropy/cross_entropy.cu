@@ -1,6 +1,6 @@
 // Two kernels with one row per CTA. The first kernel holds the row in registers in its storage type. Each thread sums
 // exponentials relative to its own maximum, the CTA combines these sums to lse with one barrier, and the exponentials
-// are computed once more for the gradient. To keep them in float32 would take twice the registers, and latency
+// are computed once more for the gradient. Keeping them in float32 would take twice the registers, and latency
 // dominates with three rows per SM instead of six. The second kernel, for rows that are too long for registers, reads
 // the row twice.
 #include <limits>

@@ -19,7 +19,7 @@ namespace tbench::measure {
 /// - `results`, if they are alive at the end of the step's last phase;
 /// - `casts`, if forward made them as copies in another precision;
 /// - `activations`, if forward leaves them to a later phase;
-/// - temporaries of their phase otherwise.
+/// - temporaries of their phase, if no class above applies.
 /// Blocks from before the log have the classes of the tensors that the case held then. `other` is the rest: unknown
 /// blocks, and bytes that no tensor asked for, because block sizes are rounded up.
 class MemoryClasses {

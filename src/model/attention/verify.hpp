@@ -57,8 +57,8 @@ void add_attention_sums(const AttentionRunner& runner, const RowDigests& sums, C
 }
 
 /// Returns the indexes of the (batch, head) pairs that are compared with float64 as a whole, ascending. These are all
-/// pairs if that is cheap on the device; otherwise the last pair, which has the largest offsets, and pairs chosen by
-/// the seed. In the latter case some queries of all pairs are compared, too.
+/// pairs if that is cheap on the device. If it is not, they are the last pair, which has the largest offsets, and pairs
+/// chosen by the seed; some queries of all pairs are then compared, too.
 /// @param launches  number of launches among which the cost is divided
 [[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config, std::int64_t launches = 1);
 

@@ -1,8 +1,8 @@
 // strategy:sharded_optimizer: gradients are reduce-scattered, the optimizer updates the rank's share of the parameters,
-// and all ranks gather the parameters, which have one storage. Gradients pass through a buffer that holds only some of
+// and all ranks gather the parameters, which share one storage. Gradients pass through a buffer that holds only some of
 // them. A leaf's gradients are freed once they are scattered, and a rank holds its share's gradients only from then
-// until the next step. So neither exists while memory holds the activations, and hardly any of the share exists while
-// it holds all gradients.
+// until the next step. So neither kind of gradient exists while memory holds all activations, and hardly any gradient
+// of the share exists while memory holds the gradients of all leaves.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_zero.h>

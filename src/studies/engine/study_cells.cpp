@@ -157,7 +157,7 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
 void find_records(StudyCells& cells, const Study& study, std::span<const results::NamedResults> results) {
   for (const CaseId& id : cells.unfiltered) cells.measured[id.name()];
   std::set<std::string> untraced;
-  std::set<std::string> need_no_trace;  // the cases beside the study, of which it takes numbers alone
+  std::set<std::string> need_no_trace;  // the cases of Study::beside, from which it takes only numbers
   for (const CaseId& id : study.beside) {
     if (cells.measured.try_emplace(id.name()).second) need_no_trace.insert(id.name());
   }

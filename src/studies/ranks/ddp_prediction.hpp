@@ -53,7 +53,7 @@ struct DdpPlan {
   std::int64_t gpus{};                        // > 1
   std::span<const GradientTensor> gradients;  // in the order of gradient_order(), not empty
   double gradient_bytes{};                    // bytes per gradient element; a parameter has kParameterBytes
-  double bucket_bytes{};                      // > 0 for the strategies with buckets, otherwise not used
+  double bucket_bytes{};                      // > 0 for the strategies with buckets; the others do not use it
   std::optional<double> copy_per_second{};    // rate of a copy in memory, bytes read and written per second
   std::optional<double> overlap_cost{};       // overlap_cost() of products and communication, >= 0
 };

@@ -76,7 +76,7 @@ constexpr std::array kHeadDim32{
     FwdRule{kOtherwise, &always, FwdConfigId::kM128N128},
 };
 
-/// FwdM128N64x2 is no faster than FwdM192N128 from 4,096 keys on if sequences are long and work tiles are many. The
+/// With 4,096 keys or more, the number of work tiles decides whether FwdM128N64x2 is faster than FwdM192N128. The
 /// rules' limits are the measured crossover points.
 constexpr std::array kHeadDim64{
     FwdRule{"64-row tiles <= SMs", &has_one_tile_per_group, FwdConfigId::kM64N128x2},

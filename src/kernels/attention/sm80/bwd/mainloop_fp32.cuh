@@ -100,7 +100,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
-          // To subtract first keeps large scores exact. With TF32 products there is time for only one multiply-add.
+          // Subtracting first keeps large scores exact. With TF32 products there is time for only one multiply-add.
           return exp2_approximate(k3xTf32 ? fmaf(score, scale, -lse) * kLog2E
                                           : fmaf(score, scale * kLog2E, -lse * kLog2E));
         });

@@ -79,7 +79,7 @@ __device__ __forceinline__ void round_own_elements(char* tile, bool vectors) {
 }
 
 /// Splits the elements of a tile that this thread copied into the two parts that 3xTF32 multiplies: big parts in place,
-/// small parts in another tile. For operands that are read many times; to store all operands split would take twice the
+/// small parts in another tile. For operands that are read many times. Storing all operands split would take twice the
 /// memory, which does not fit.
 template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool vectors) {

@@ -189,7 +189,7 @@ class FwdFp32Mainloop {
         for (int n = 0; n < kColBlocks; ++n) {
 #pragma unroll
           for (int i = 2 * half; i < 2 * half + 2; ++i) {
-            // To subtract first keeps large scores exact. With TF32 products there is time for only one multiply-add.
+            // Subtracting first keeps large scores exact. With TF32 products there is time for only one multiply-add.
             s[m][n][i] =
                 exp2_approximate(k3xTf32 ? (s[m][n][i] - shift) * scale : fmaf(s[m][n][i], scale, -shift * scale));
             sum += s[m][n][i];
