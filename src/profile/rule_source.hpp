@@ -33,8 +33,8 @@ struct ExpressionError {
 
 /// Returns why `expression` is not allowed, or nullopt if it may be compiled. Not allowed are unbalanced brackets, a
 /// repetition of nothing or of a part that can be empty, a counted repetition, a back-reference, and an expression that
-/// is too long after `regcomp` has expanded it. Compiling what is left takes milliseconds; a repetition of an empty part
-/// would be a cycle, which `regcomp` follows again from each of its states.
+/// is too long after `regcomp` has expanded it. Compiling what is left takes milliseconds; a repetition of an empty
+/// part would be a cycle, which `regcomp` follows again from each of its states.
 [[nodiscard]] std::optional<ExpressionError> check_expression(std::string_view expression);
 
 /// Returns the position of the first bracket expression that cannot be compiled by itself, such as `[z-a]`, or 0 if
