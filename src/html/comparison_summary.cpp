@@ -98,7 +98,7 @@ void add_certainty(std::vector<Sentence>& sentences, const compare::Comparison& 
   const std::string processes =
       low == high ? fmt::format("{} processes", low) : fmt::format("{} to {} processes", low, high);
   sentences.push_back(
-      {sentence(fmt::format("the verdicts on time rest on {} a side, at a false discovery rate of 5 % over {}",
+      {sentence(fmt::format("the verdicts on time rest on {} per side, at a false discovery rate of 5 % over {}",
                             processes, counted(replicates.size(), "case")))});
 }
 

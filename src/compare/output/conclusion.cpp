@@ -85,7 +85,7 @@ std::string cause_of(const Case& c) {
                            c.by_machines ? "machines" : "processes", 100 * c.known_limit.value(), kMinReplicates);
       }
       if (!is_tested(c)) {
-        return fmt::format("{} and {} processes, a conclusion takes {} a side", c.base.replicates, c.next.replicates,
+        return fmt::format("{} and {} processes, a conclusion takes {} per side", c.base.replicates, c.next.replicates,
                            kMinReplicates);
       }
       return c.replicates_to_decide ? fmt::format("{} processes per side would decide", *c.replicates_to_decide)

@@ -61,7 +61,7 @@ TEST(Sustained, RefusesOperandsThatStayInTheCache) {
   EXPECT_EQ(reason_of(small, std::nullopt), std::nullopt);
 }
 
-TEST(Sustained, RefusesPlugins) {
+TEST(Plugins, AreNotMeasuredSustained) {
   model::add_plugin({.path = "/libmine.so", .name = "mine", .digest = "", .parts = {"Gemm"}});
   const CaseId builtin = product("1448", "/regime:sustained");
   const auto subject = make_family("Gemm", {}).make_case(builtin, {.on_gpu = false, .seed = 1, .model_sizes = {}});

@@ -176,7 +176,7 @@ std::vector<Situation> of_times() {
        0,
        "diff",
        "UNDECIDED",
-       {"1 and 1 processes, a conclusion takes 3 a side"},
+       {"1 and 1 processes, a conclusion takes 3 per side"},
        kThrice},
       {"DiffStrict",
        sides(takes(25), takes(26), {.processes = 1, .first_minute = kTurns}),
