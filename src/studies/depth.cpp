@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/model_size.hpp"
@@ -44,19 +45,7 @@ std::optional<std::int64_t> layers_of(const CaseId& id) {
 }
 
 /// Returns the case of the whole model, whose name has no number of layers.
-CaseId whole(const CaseId& id) {
-  std::vector<CaseId::Parameter> parameters = id.parameters();
-  std::erase_if(parameters, [](const CaseId::Parameter& parameter) { return parameter.first == kLayersKey; });
-  return CaseId{id.family(), std::move(parameters)};
-}
-
-/// Returns the half width of the interval of the median step, relative to it.
-double relative_error(const StudyMeasurements& all, const CaseId& id) {
-  const auto width = median_of(all.records_of(id), [](const Record& record) -> std::optional<double> {
-    return record.timing ? record.timing->relative_half_width : std::nullopt;
-  });
-  return width.value_or(0);
-}
+CaseId whole(const CaseId& id) { return without(id, {kLayersKey}); }
 
 /// Returns the measurements of a model with fewer layers, in the order of the study.
 std::vector<Point> points_of(const StudyMeasurements& all, const CaseId& model, const Figure& figure) {
@@ -65,7 +54,8 @@ std::vector<Point> points_of(const StudyMeasurements& all, const CaseId& model, 
     const auto layers = layers_of(id);
     if (!layers || whole(id) != model) continue;
     const auto value = figure(all, id);
-    if (value) points.push_back({static_cast<double>(*layers), *value, *value * relative_error(all, id)});
+    if (value)
+      points.push_back({static_cast<double>(*layers), *value, *value * relative_half_width(all.records_of(id))});
   }
   return points;
 }

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
@@ -20,13 +20,6 @@ namespace {
 
 constexpr const char* kRegime = "regime";
 
-/// Returns the case without a key.
-CaseId without(const CaseId& id, std::string_view key) {
-  std::vector<CaseId::Parameter> parameters = id.parameters();
-  std::erase_if(parameters, [&](const CaseId::Parameter& parameter) { return parameter.first == key; });
-  return CaseId{id.family(), std::move(parameters)};
-}
-
 /// An implementation's time of a shape in a regime.
 struct Entrant {
   std::string impl;
@@ -36,16 +29,13 @@ struct Entrant {
 
 /// Returns the measured implementations of the case's shape and regime, the fastest one first.
 std::vector<Entrant> entrants(const StudyMeasurements& all, const CaseId& id) {
-  const CaseId shape = without(id, "impl");
+  const CaseId shape = without(id, {"impl"});
   std::vector<Entrant> found;
   for (const CaseId& other : all.cases) {
-    if (without(other, "impl") != shape) continue;
+    if (without(other, {"impl"}) != shape) continue;
     const auto ms = median_of(all.records_of(other), "median_ms");
     if (!ms) continue;
-    const auto width = median_of(all.records_of(other), [](const Record& record) -> std::optional<double> {
-      return record.timing ? record.timing->relative_half_width : std::nullopt;
-    });
-    found.push_back({.impl = other.at("impl"), .ms = *ms, .half_width = width.value_or(0)});
+    found.push_back({.impl = other.at("impl"), .ms = *ms, .half_width = relative_half_width(all.records_of(other))});
   }
   std::ranges::stable_sort(found, {}, &Entrant::ms);
   return found;
@@ -103,7 +93,7 @@ std::vector<std::string> answers(const StudyMeasurements& all) {
   std::vector<std::string> changes;
   std::int64_t compared = 0;
   for (const CaseId& id : all.cases) {
-    const CaseId shape = without(without(id, "impl"), kRegime);
+    const CaseId shape = without(id, {"impl", kRegime});
     if (std::ranges::find(seen, shape) != seen.end()) continue;
     seen.push_back(shape);
     std::vector<CaseId::Parameter> parameters = shape.parameters();

@@ -142,6 +142,13 @@ std::optional<double> median_of(std::span<const Record* const> records, const st
   return median_of(records, [&](const Record& record) { return counter_of(record, counter); });
 }
 
+double relative_half_width(std::span<const Record* const> records) {
+  const auto width = median_of(records, [](const Record& record) -> std::optional<double> {
+    return record.timing ? record.timing->relative_half_width : std::nullopt;
+  });
+  return width.value_or(0);
+}
+
 const CaseId& copy_case() {
   static const CaseId id{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}};
   return id;

@@ -28,6 +28,9 @@ struct RegisteredStudy {
 /// Returns the median of a counter.
 [[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records, const std::string& counter);
 
+/// Returns half the width of the median's 95 % interval relative to the median, or 0 if no record has an interval.
+[[nodiscard]] double relative_half_width(std::span<const Record* const> records);
+
 /// Returns the case of the ceiling with which bytes are compared: a copy in memory.
 [[nodiscard]] const CaseId& copy_case();
 
