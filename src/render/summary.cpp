@@ -182,7 +182,7 @@ std::vector<std::string> legend_of(std::string_view marks) {
       {{'*', "* unstable or throttled"},
        {'~', "~ not sharp: under 10 us, never steady, or an interval of over 2 %"},
        {'h', "h limited by the host"},
-       {'d', "d compared by the GPU's own time: the host limits a side, or the GPUs differ"},
+       {'d', "d computed from the GPU's own times: the host limits a case, or the GPUs differ"},
        {'o', "o not compared: two optimizers"}}};
   std::vector<std::string> legend;
   for (const auto& [mark, meaning] : kMeanings) {

@@ -1,7 +1,9 @@
 // The dtypes of operations under autocast.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@ std::vector<StudyColumn> quantities(std::initializer_list<const char*> operation
   std::vector<StudyColumn> columns{number_column("forward and backward ms", "median_ms"),
                                    finding_column("parameters", "parameters")};
   for (const char* operation : operations) columns.push_back(finding_column(operation, operation));
+  columns.push_back(finding_column("backward products", "backward products"));
   columns.push_back(finding_column("gradients", "gradients"));
   return columns;
 }
@@ -29,12 +32,13 @@ StudyTable table_of(const std::string& subject, std::vector<StudyColumn> columns
           .quantities_down = true};
 }
 
-/// Returns the dtype in which the toy model's layer norm ran, or an empty text if that was not measured.
-std::string layer_norm_dtype(const StudyMeasurements& all, const std::string& precision) {
+/// Returns the dtype of an operation, or an empty text if it was not measured.
+std::string dtype_of(const StudyMeasurements& all, const std::string& subject, const std::string& precision,
+                     const std::string& operation) {
   for (const CaseId& id : all.cases) {
-    if (!has_all(id, {{"subject", "toy"}, {"precision", precision}})) continue;
+    if (!has_all(id, {{"subject", subject}, {"precision", precision}})) continue;
     for (const Record* const record : all.records_of(id)) {
-      const auto found = record->labels.find("layer norm");
+      const auto found = record->labels.find(operation);
       if (found != record->labels.end()) return found->second;
     }
   }
@@ -42,10 +46,10 @@ std::string layer_norm_dtype(const StudyMeasurements& all, const std::string& pr
 }
 
 /// Returns where autocast ran layer norm, with the reason if it was float32.
-std::vector<std::string> sentences(const StudyMeasurements& all) {
-  const std::string fp16 = layer_norm_dtype(all, "fp16");
-  const std::string bf16 = layer_norm_dtype(all, "bf16");
-  if (fp16.empty() || bf16.empty()) return {};
+std::string layer_norm_sentence(const StudyMeasurements& all) {
+  const std::string fp16 = dtype_of(all, "toy", "fp16", "layer norm");
+  const std::string bf16 = dtype_of(all, "toy", "bf16", "layer norm");
+  if (fp16.empty() || bf16.empty()) return "";
   std::string text = fmt::format("Under autocast, layer norm ran in {} with fp16 and in {} with bf16.", fp16, bf16);
   if (fp16 == "fp32" && bf16 == "fp32") {
     text +=
@@ -53,7 +57,52 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
         "significand; bf16 has float32's range, but 8 bits, so that long sums still lose small addends: with bf16, the "
         "second reason remains.";
   }
-  return {text};
+  return text;
+}
+
+/// Returns whether all these operations of the transformer have the dtype.
+bool have_dtype(const StudyMeasurements& all, const std::string& precision,
+                std::initializer_list<const char*> operations, const std::string& dtype) {
+  return std::ranges::all_of(
+      operations, [&](const char* operation) { return dtype_of(all, "transformer", precision, operation) == dtype; });
+}
+
+/// Returns which operations of the transformer autocast ran in 16 bits and which in float32, with the reasons. A group
+/// is left out if one of its operations ran otherwise or was not measured.
+std::vector<std::string> transformer_sentences(const StudyMeasurements& all, const std::string& precision) {
+  std::vector<std::string> found;
+  if (have_dtype(all, precision,
+                 {"q projection", "k projection", "v projection", "scores", "context", "output projection",
+                  "swiglu gate", "swiglu up", "swiglu down", "logits", "backward products"},
+                 precision)) {
+    found.push_back(fmt::format(
+        "With {0}, the transformer's matrix products ran in {0}, forward and backward. Tensor Cores multiply 16-bit "
+        "factors faster and add the products in float32: each factor is rounded once, and these errors, which have "
+        "both signs, average out in long sums.",
+        precision));
+  }
+  if (have_dtype(all, precision, {"softmax exp", "softmax sum", "softmax", "loss exp", "loss"}, "fp32")) {
+    found.push_back(fmt::format(
+        "With {}, softmax and loss ran in float32: exponentials need its range and its significand, since 16-bit sums "
+        "over many keys or words would lose small addends.",
+        precision));
+  }
+  if (have_dtype(all, precision, {"parameters", "gradients"}, "fp32")) {
+    found.push_back(fmt::format(
+        "With {}, parameters and gradients stayed in float32: an optimizer's update is much smaller than its weight, "
+        "and a 16-bit weight would round it away.",
+        precision));
+  }
+  return found;
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found{layer_norm_sentence(all)};
+  for (const char* const precision : {"fp16", "bf16"}) {
+    std::ranges::move(transformer_sentences(all, precision), std::back_inserter(found));
+  }
+  std::erase(found, "");
+  return found;
 }
 
 /// The dtypes in which operations run and return under autocast, in the course's toy model and in the transformer. The

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -139,25 +140,57 @@ Study oom_boundary_study() {
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "oom_boundary", .order = 200, .make = &oom_boundary_study});
 
+/// Returns how forward's time grows between the two longest contexts, by the GPU's own time, over the sizes. A power of
+/// 2 is the growth of attention's scores; all other products grow linearly.
+std::string growth_sentence(const StudyMeasurements& all, const std::string& precision) {
+  const auto time = [&all](const CaseId& id) { return median_of(all.records_of(id), "device_ms"); };
+  NamedRange exponents;
+  std::set<std::pair<std::string, std::string>> intervals;
+  for (const ModelSize& size : all.sizes) {
+    const auto growth =
+        growth_over(all, "ctx", {{"size", size.name}, {"pass", "forward"}, {"precision", precision}}, time);
+    if (!growth) continue;
+    exponents.add(growth->exponent, size.name);
+    intervals.emplace(growth->from, growth->to);
+  }
+  if (intervals.size() != 1) return "";  // nothing was measured, or the sizes have different contexts
+  return fmt::format(
+      "From {} to {} tokens, the GPU's own time of forward in {} grows with the context to the power of {}. {}.",
+      intervals.begin()->first, intervals.begin()->second, precision, exponents.text(),
+      exponents.high < 2 ? "That is less than 2, the power of attention's scores: most of the time is in operations "
+                           "that grow linearly"
+                         : "That is at least 2, the power of attention's scores, in the size with the steepest growth");
+}
+
+std::vector<std::string> growth_sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found{growth_sentence(all, "fp32"), growth_sentence(all, "bf16")};
+  std::erase(found, "");
+  return found;
+}
+
 /// The growth of a step's time with the context and with the model.
 Study scaling_study() {
-  const std::vector<StudyColumn> columns{number_column("ms", "median_ms")};
-  return {.name = "scaling",
-          .title = "Time against context and against parameters",
-          .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
-                               {"fp32", "bf16"})},
-          .tables = {{.caption = "Median ms by context; time ~ ctx^exponent, without cases that the host limits",
-                      .spread = {"ctx"},
-                      .columns = columns,
-                      .fit = StudyFit{.of = "ctx", .x = tokens}},
-                     {.caption = "Median ms by size; time ~ parameters^exponent, without cases that the host limits",
-                      .spread = {"size"},
-                      .columns = columns,
-                      .fit = StudyFit{.of = "parameters", .x = parameters}},
-                     {.caption = "Backward over forward by context",
-                      .spread = {"ctx"},
-                      .columns = {ratio_column("x", "backward_ms", "forward_ms")},
-                      .only = {{"pass", "forward_backward"}}}}};
+  const std::vector<StudyColumn> columns{step_time_column()};
+  return {
+      .name = "scaling",
+      .title = "Time against context and against parameters",
+      .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
+                           {"fp32", "bf16"})},
+      .tables =
+          {{.caption = "Median ms by context; time ~ ctx^exponent, by the GPU's own time in rows that the host limits",
+            .spread = {"ctx"},
+            .columns = columns,
+            .fit = StudyFit{.of = "ctx", .x = tokens}},
+           {.caption =
+                "Median ms by size; time ~ parameters^exponent, by the GPU's own time in rows that the host limits",
+            .spread = {"size"},
+            .columns = columns,
+            .fit = StudyFit{.of = "parameters", .x = parameters}},
+           {.caption = "Backward over forward by context",
+            .spread = {"ctx"},
+            .columns = {ratio_column("x", "backward_ms", "forward_ms")},
+            .only = {{"pass", "forward_backward"}}}},
+      .conclude = &growth_sentences};
 }
 
 TBENCH_REGISTER(RegisteredStudy, {.name = "scaling", .order = 50, .make = &scaling_study});

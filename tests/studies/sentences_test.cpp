@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "studies/engine/case_parameters.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -96,6 +97,26 @@ TEST(Sentences, SayHowProductsFallInTraining) {
   EXPECT_THAT(notes_of("gemm_share", {records[0]}), Not(Contains(HasSubstr("their share"))));
 }
 
+/// Returns a forward pass of `small` in fp32 whose kernels take these times.
+Record with_context(const std::string& ctx, double gpu_ms) {
+  Record record = traced(model("small", "forward", "fp32"), gpu_ms, 0);
+  record.id = with_value(record.id, "ctx", ctx);
+  return record;
+}
+
+TEST(Sentences, SayHowForwardGrowsWithTheContext) {
+  const auto sentence = HasSubstr("the GPU's own time of forward");
+  EXPECT_THAT(notes_of("scaling", {with_context("256", 1), with_context("512", 4), with_context("1024", 8)}),
+              Contains("From 512 to 1024 tokens, the GPU's own time of forward in fp32 grows with the context to the "
+                       "power of 1.000 (small). That is less than 2, the power of attention's scores: most of the time "
+                       "is in operations that grow linearly."));
+  EXPECT_THAT(notes_of("scaling", {with_context("512", 2), with_context("1024", 8)}),
+              Contains(HasSubstr("the power of 2.000 (small). That is at least 2")));
+  EXPECT_THAT(notes_of("scaling", {with_context("512", 4)}), Not(Contains(sentence)));
+  EXPECT_THAT(notes_of("scaling", {with_context("512", 4), model("small", "forward", "fp32")}), Not(Contains(sentence)))
+      << "without a trace, the GPU's own time is unknown";
+}
+
 Record with_peak(Record record, std::int64_t bytes) {
   record.memory = MemoryUse{};
   record.memory->allocated_peak = bytes;
@@ -109,66 +130,6 @@ TEST(Sentences, SayWhatAPrecisionNeedsInMemory) {
   EXPECT_THAT(notes_of("memory", records),
               Contains(HasSubstr("in bf16, against fp32: forward 36 % more, train_step 20 % less. Autocast keeps")));
   EXPECT_THAT(notes_of("memory", {records[0], records[3]}), Not(Contains(HasSubstr("against fp32"))));
-}
-
-Record attention(const std::string& length, const std::string& pass, double ms, double held) {
-  Record record = support::timed_record(CaseId::parse("Attention/batch:8/heads:1/d_model:64/seq_len:" + length +
-                                                      "/causal:0/pass:" + pass + "/precision:fp32/impl:naive"),
-                                        Seconds{ms * kMs});
-  record.counters["held_bytes"] = held;
-  return record;
-}
-
-TEST(Sentences, SayHowAttentionGrows) {
-  const std::vector<Record> records{attention("4096", "forward", 1, 0), attention("8192", "forward", 4, 0),
-                                    attention("4096", "forward_backward", 3, 1000),
-                                    attention("8192", "forward_backward", 9, 2000)};
-  EXPECT_THAT(
-      notes_of("attention_grid", records),
-      Contains("Forward of naive at d_model 64: from 4096 to 8192 tokens, the time grows with the power 2.00 of the "
-               "length; from 4096 to 8192 tokens, the memory held for backward with the power 1.00."));
-  EXPECT_THAT(notes_of("attention_grid", {records[0]}), Not(Contains(HasSubstr("grows with"))));
-}
-
-TEST(Sentences, NameTheSmallestAllocationThatFailed) {
-  Record failed = support::failed_record(attention("16384", "forward", 1, 0).id, Status::kOom, "out of memory");
-  EXPECT_THAT(notes_of("attention_grid", {failed}), Not(Contains(HasSubstr("allocation that failed"))));
-  failed.requested_bytes = std::int64_t{8} << 30;
-  Record larger =
-      support::failed_record(attention("16384", "forward_backward", 1, 0).id, Status::kOom, "out of memory");
-  larger.requested_bytes = std::int64_t{16} << 30;
-  EXPECT_THAT(
-      notes_of("attention_grid", {larger, failed}),
-      Contains("The smallest allocation that failed: 8.000 GiB, forward of naive with 16384 tokens at d_model 64."));
-}
-
-TEST(Sentences, SayWhichMemoryTheLongestSequencesNeed) {
-  constexpr std::int64_t kGibi = std::int64_t{1} << 30;
-  const std::vector<Record> records{with_peak(attention("8192", "forward_backward", 1, 0), 4 * kGibi),
-                                    with_peak(attention("16384", "forward_backward", 4, 0), 16 * kGibi),
-                                    with_peak(attention("16384", "forward", 1, 0), 8 * kGibi)};
-  EXPECT_THAT(notes_of("attention_grid", records),
-              Contains("Forward and backward of naive with 16384 tokens peak at 16.00 GiB (d_model 64); with less "
-                       "memory, the longest sequence has 8192 tokens and peaks at 4.000 GiB (d_model 64)."));
-  EXPECT_THAT(notes_of("attention_grid", {records[1], records[2]}), Not(Contains(HasSubstr("peak at"))));
-  const std::vector<Record> small{with_peak(records[0], kGibi / 4), with_peak(records[1], kGibi / 2)};
-  EXPECT_THAT(notes_of("attention_grid", small), Not(Contains(HasSubstr("peak at"))));
-  const Record failed = support::failed_record(records[1].id, Status::kOom, "out of memory");
-  EXPECT_THAT(notes_of("attention_grid", {records[0], failed}), Not(Contains(HasSubstr("peak at"))));
-}
-
-Record toy(const std::string& precision, const std::string& layer_norm) {
-  Record record = support::timed_record(CaseId::parse("Autocast/subject:toy/precision:" + precision), Seconds{1 * kMs});
-  if (!layer_norm.empty()) record.labels["layer norm"] = layer_norm;
-  return record;
-}
-
-TEST(Sentences, SayWhyLayerNormStaysInFloat32) {
-  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "fp32")}),
-              Contains(HasSubstr("layer norm ran in fp32 with fp16 and in fp32 with bf16. Its mean and variance")));
-  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "bf16")}),
-              Contains("Under autocast, layer norm ran in fp32 with fp16 and in bf16 with bf16."));
-  EXPECT_THAT(notes_of("autocast", {toy("fp16", "fp32"), toy("bf16", "")}), Not(Contains(HasSubstr("layer norm ran"))));
 }
 
 /// Returns a training step with products and softmax in forward and in backward, in ms.

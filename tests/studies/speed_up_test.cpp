@@ -44,7 +44,7 @@ TEST(SpeedUp, DividesTimesWhereTheGpuLimitsBoth) {
 TEST(SpeedUp, DividesDeviceTimesWhereTheHostLimitsASide) {
   const StudyReport report = speed_ups({traced("128", "fp32", 8, 7.9)}, {traced("128", "bf16", 16, 4)});
   EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8.000", "16.00", "1.975", "bf16 hd"));
-  EXPECT_THAT(join(report.notes, " "), HasSubstr("d compared by the GPU's own time"));
+  EXPECT_THAT(join(report.notes, " "), HasSubstr("d computed from the GPU's own times"));
 }
 
 TEST(SpeedUp, DividesDeviceTimesOfTwoGpus) {
@@ -71,20 +71,35 @@ TEST(SpeedUp, IsRefusedBetweenTwoOptimizers) {
   EXPECT_EQ(speed_ups({base}, {own}).sections[0].rows[0][2].text, "2.000");
 }
 
-TEST(Fit, LeavesOutWhatTheHostLimits) {
-  StudyTable table = spread_over({"ctx"});
+/// Returns the exponent and the marks of a fit over three contexts, of which the host limits the first if the GPU works
+/// for less than 8 ms.
+std::vector<std::string> fit_of(Record first, const StudyColumn& quantity) {
+  StudyTable table = spread_over({"ctx"}, {quantity});
   table.fit = StudyFit{.of = "ctx", .x = [](const std::string& value, std::span<const ModelSize>) {
                          return static_cast<double>(parse_integer(value).value());
                        }};
   table.only = {{"size", "small"}, {"precision", "bf16"}};
-  const auto fit_of = [&](double device_ms) {
-    const auto report =
-        report_of(study_of(table), {results_of({traced("128", "bf16", 8, device_ms), traced("256", "bf16", 16, 16),
-                                                traced("512", "bf16", 32, 32)})});
-    return report.sections[0].rows[0].at(3).text;
-  };
-  EXPECT_EQ(fit_of(8), "1.000");
-  EXPECT_EQ(fit_of(4), "") << "two points are left";
+  const StudyReport report = report_of(
+      study_of(table), {results_of({std::move(first), traced("256", "bf16", 16, 16), traced("512", "bf16", 32, 32)})});
+  const std::vector<std::string> row = texts(report.sections[0].rows[0]);
+  return {row.at(3), row.size() > 5 ? row.at(5) : ""};
+}
+
+TEST(Fit, TakesTheStepsTimesUnlessTheHostLimitsACase) {
+  EXPECT_THAT(fit_of(traced("128", "bf16", 8, 8), step_time_column()), ElementsAre("1.000", ""));
+}
+
+TEST(Fit, TakesTheGpusOwnTimesWhereTheHostLimitsACase) {
+  // The GPU's own times, 4, 16 and 32 ms, grow by 8 over a factor of 4.
+  EXPECT_THAT(fit_of(traced("128", "bf16", 8, 4), step_time_column()), ElementsAre("1.500", HasSubstr("d")));
+}
+
+TEST(Fit, LeavesOutCasesThatTheHostLimitsWhereATimeOfTheGpuIsUnknown) {
+  EXPECT_EQ(fit_of(traced("128", "bf16", 8, 4), kMilliseconds).at(0), "") << "two points are left";
+  Record untraced = timed("small", "128", "bf16", 8);
+  untraced.device.emplace();
+  untraced.timing->host_bound = true;
+  EXPECT_EQ(fit_of(untraced, step_time_column()).at(0), "") << "two points are left";
 }
 
 }  // namespace

@@ -236,11 +236,33 @@ TEST(WriteupReport, HasItsProtocolInTheHeader) {
   files[0].file.environment.gpu->power_limit_w = 700;
   const StudyReport whole = writeup_report(find_writeup("writeup", "--study"), files, {});
   EXPECT_THAT(whole.sources, Contains("Warm-up + timed steps: Model 5 + 10, Accumulation 1 + 3, Attention 5 + 30"));
+  EXPECT_THAT(whole.sources,
+              Contains("Timed by CUDA events on the GPU. Model: step after step, and the host waits after "
+                       "the last one"));
+  EXPECT_THAT(whole.sources, Contains("Traced steps: 3 a case, apart from the timed ones"));
   EXPECT_THAT(whole.sources, Contains("seed 7, power limit 700 W"));
   files[0].file.options.erase("seed");
   files[0].file.environment.gpu->power_limit_w.reset();
-  EXPECT_EQ(writeup_report(find_writeup("writeup", "--study"), files, {}).sources.size(), 2U);
+  EXPECT_EQ(writeup_report(find_writeup("writeup", "--study"), files, {}).sources.size(), 4U);
   EXPECT_EQ(writeup_report(find_writeup("memory,gemm_share", "--study"), files, kSmall).sources.size(), 1U);
+}
+
+TEST(WriteupReport, SaysWhenTheHostWaitsAndHowManyStepsWereTraced) {
+  Record burst = inferred(), longer = trained();
+  burst.timing->regime = Regime::kBurst;
+  longer.trace->steps = 10;
+  std::vector files{support::gpu_results({burst, longer})};
+  const Writeup writeup = find_writeup("writeup", "--study");
+  const StudyReport both = writeup_report(writeup, files, {});
+  EXPECT_THAT(both.sources,
+              Contains("Timed by CUDA events on the GPU. Model: step after step, and the host waits after "
+                       "the last one; Model: the host waits after each step, and the GPU rests"));
+  EXPECT_THAT(both.sources, Contains("Traced steps: 3 to 10 a case, apart from the timed ones"));
+  files[0].file.environment.gpu.reset();
+  for (Record& record : files[0].file.records) record.trace.reset();
+  const StudyReport on_cpu = writeup_report(writeup, files, {});
+  EXPECT_THAT(on_cpu.sources, Contains(HasSubstr("Timed by a clock of the host. ")));
+  EXPECT_THAT(on_cpu.sources, Not(Contains(HasSubstr("Traced steps"))));
 }
 
 TEST(WriteupReport, GivesAFilterToTheStudiesThatHaveItsCases) {

@@ -55,7 +55,8 @@ struct StudySpeedUp {
 };
 
 /// Adds columns with the exponent and the r^2 of a power law in x, fitted to the first quantity over the columns of a
-/// row. Cases that the host limits are left out.
+/// row. If the host limits one of the cases, the fit takes the GPU's own times (StudyColumn::device) of all, or leaves
+/// such cases out where one of these times is unknown.
 struct StudyFit {
   std::string of;  // meaning of x, for the header: `ctx`, `parameters`
   /// Returns x for a value of the only spread key.

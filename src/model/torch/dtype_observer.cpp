@@ -44,7 +44,13 @@ Dtypes dtypes_of(const Values& values) {
   return dtypes;
 }
 
+/// Returns whether the function is autograd's call of a node, which is not itself an operation: its operations count.
+bool is_backward_node(const at::RecordFunction& function) {
+  return std::string_view{function.name()}.starts_with("autograd::engine::evaluate_function");
+}
+
 std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
+  if (is_backward_node(function)) return nullptr;
   DtypeObserver::State& state = *observing;
   if (state.depth++ == 0) {
     state.current = {.layer = state.layer,
@@ -59,6 +65,7 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function
 }
 
 void on_end(const at::RecordFunction& function, at::ObserverContext*) {
+  if (is_backward_node(function)) return;
   DtypeObserver::State& state = *observing;
   if (--state.depth > 0) return;
   state.current.returned = dtypes_of(function.outputs());

@@ -40,8 +40,8 @@ class LayerMark {
   std::int64_t outer_call_{};
 };
 
-/// Observes the thread's operations as long as the object lives; the backward pass is not observed. There may be one
-/// observer per thread at a time.
+/// Observes the thread's operations as long as the object lives. These include a backward pass only if it runs on this
+/// thread (BackwardOnThisThread). There may be one observer per thread at a time.
 class DtypeObserver {
  public:
   DtypeObserver();

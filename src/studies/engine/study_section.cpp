@@ -78,6 +78,7 @@ class Section {
   [[nodiscard]] StudyCell speed_up(const CaseId& base, const CaseId& own, const StudyColumn& column) const;
   void add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const;
   void add_boundary(std::vector<StudyCell>& cells, const Row& row) const;
+  [[nodiscard]] std::vector<std::pair<std::size_t, const CaseId*>> known_cases(const Row& row) const;
   void add_fit(std::vector<StudyCell>& cells, const Row& row) const;
 
   const StudyTable& table_;
@@ -150,20 +151,38 @@ void Section::add_boundary(std::vector<StudyCell>& cells, const Row& row) const 
   cells.push_back({.text = first_oom});
 }
 
-void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
-  std::vector<double> x;
-  std::vector<double> y;
+/// Returns the cases of a row whose first quantity is known, by column.
+std::vector<std::pair<std::size_t, const CaseId*>> Section::known_cases(const Row& row) const {
+  std::vector<std::pair<std::size_t, const CaseId*>> known;
   for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
     const CaseId* const id = case_at(row, i);
-    const std::optional<double> time = id != nullptr ? cells_.value(*id, table_.columns.front()) : std::nullopt;
-    if (!time || cells_.is_host_bound(*id)) continue;
-    x.push_back(table_.fit->x(pivot_.columns[i].front(), cells_.all().sizes));
-    y.push_back(*time);
+    if (id != nullptr && cells_.value(*id, table_.columns.front())) known.emplace_back(i, id);
+  }
+  return known;
+}
+
+/// Adds the fit over a row. If the host limits one of its cases, the fit takes the GPU's own times of all, provided
+/// that all are known. Otherwise it leaves out the cases that the host limits.
+void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
+  const StudyColumn& quantity = table_.columns.front();
+  const auto known = known_cases(row);
+  const auto is_limited = [&](const auto& of) { return cells_.is_host_bound(*of.second); };
+  const bool is_of_device = std::ranges::any_of(known, is_limited) && std::ranges::all_of(known, [&](const auto& of) {
+                              return cells_.device(*of.second, quantity).has_value();
+                            });
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const auto& of : known) {
+    if (!is_of_device && is_limited(of)) continue;
+    x.push_back(table_.fit->x(pivot_.columns[of.first].front(), cells_.all().sizes));
+    y.push_back(is_of_device ? cells_.device(*of.second, quantity).value()
+                             : cells_.value(*of.second, quantity).value());
   }
   const auto law = x.size() < kMinFitted ? std::nullopt : stats::power_law_fit(x, y);
-  cells.push_back(law ? StudyCell{.text = fmt::format("{:.3f}", law->exponent), .value = law->exponent} : StudyCell{});
-  cells.push_back(law ? StudyCell{.text = fmt::format("{:.4f}", law->r_squared), .value = law->r_squared}
-                      : StudyCell{});
+  if (!law) return cells.resize(cells.size() + 2);
+  cells.push_back(
+      {.text = fmt::format("{:.3f}", law->exponent), .value = law->exponent, .marks = is_of_device ? "d" : ""});
+  cells.push_back({.text = fmt::format("{:.4f}", law->r_squared), .value = law->r_squared});
 }
 
 /// Returns the cells with the values of the row's keys.

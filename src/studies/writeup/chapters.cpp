@@ -48,8 +48,9 @@ Study part_of(const char* name, std::initializer_list<const char*> kept = {}) {
 }
 
 /// Returns a study with other values for some of its axes.
-/// @param values  these values, as `Family.key=v1,v2`
-Study varied(const char* name, const std::vector<const char*>& values) {
+/// @param values   these values, as `Family.key=v1,v2`
+/// @param writeup  measures its cases
+Study varied(const char* name, const std::vector<const char*>& values, std::string_view writeup = kOf2026) {
   Study study = find_study(name, "--tb_study");
   for (const AxisOverride& change : axes_of(values)) {
     for (FamilyGrid& grid : study.grids) {
@@ -57,7 +58,7 @@ Study varied(const char* name, const std::vector<const char*>& values) {
       if (grid.family == change.family && axis != grid.axes.end()) axis->values = change.axis.values;
     }
   }
-  return measured_by(kOf2026, std::move(study));
+  return measured_by(writeup, std::move(study));
 }
 
 /// Returns a study with the cases of another one too.
@@ -83,33 +84,39 @@ constexpr const char* kOneSize = "Model.size=medium";
 constexpr const char* kSmallest = "Model.size=small";
 constexpr const char* kFloat32 = "Model.precision=fp32";
 constexpr const char* kTwoPrecisions = "Model.precision=fp32,bf16";
+constexpr const char* kFloat16 = "Model.precision=fp16";
 constexpr const char* kLarge = "Model.size=large";
 constexpr const char* kShortContext = "Model.ctx=128";
 constexpr const char* kSeparate = "Attention.impl=naive,compiled";
+constexpr const char* kRecomputing = "Attention.impl=naive,flash";
 constexpr const char* kTenSteps = "Warmup.steps=10";
 constexpr const char* kWarmUps = "Warmup.warmup=0,1,2,5";
 constexpr const char* kWarmedSizes = "Warmup.size=small,medium";
 constexpr const char* kWarmedPasses = "Warmup.pass=forward,forward_backward";
 
+/// Returns a study of two sizes with 512 tokens in float32 and bfloat16, and of one size in float16, too.
+Study in_three_precisions(const char* name) {
+  return together(part_of(name, {kOneContext, kTwoSizes}), varied(name, {kOneContext, kOneSize, kFloat16}, kOf2025));
+}
+
 /// Returns the profile, the answers to the course first.
 std::vector<Chapter> profile_chapters() {
   return {{.title = "Profile", .studies = {part_of("answers", {kOneContext, kFloat32}), part_of("profiler_overhead")}},
           {.title = "Profile: kernels",
-           .studies = {part_of("top_kernels", {kFloat32}), part_of("ranked_kernels", {kOneContext, kTwoSizes}),
+           .studies = {part_of("top_kernels", {kFloat32}), in_three_precisions("ranked_kernels"),
                        part_of("ranked_kernels", {kShortContext, kLarge, kFloat32}),
                        part_of("products", {kOneContext, kTwoSizes}),
                        part_of("non_gemm", {kOneContext, kTwoSizes, kFloat32})}},
           {.title = "Profile: classes of kernels",
-           .studies = {part_of("kernel_classes", {kOneContext, kTwoSizes}), part_of("gemm_share"),
+           .studies = {in_three_precisions("kernel_classes"), part_of("gemm_share"),
                        part_of("class_changes", {kOneContext})}},
           {.title = "Profile: ranges",
-           .studies = {part_of("ranges", {kOneContext, kTwoSizes}),
-                       part_of("range_kernels", {kOneContext, kSmallest, kFloat32}), part_of("timelines")}},
+           .studies = {in_three_precisions("ranges"), part_of("range_kernels", {kOneContext, kSmallest, kFloat32}),
+                       part_of("timelines")}},
           {.title = "Profile: launches and gaps",
            .studies = {part_of("launches", {kOneContext}), part_of("launches", {kShortContext, kLarge, kFloat32}),
                        part_of("gaps", {kOneContext, kSmallest}), part_of("gaps", {kShortContext, kLarge, kFloat32}),
-                       part_of("api_calls", {kOneContext, kTwoSizes}),
-                       part_of("api_calls", {kShortContext, kLarge, kFloat32})}},
+                       in_three_precisions("api_calls"), part_of("api_calls", {kShortContext, kLarge, kFloat32})}},
           {.title = "Profile: attention and fusion",
            .studies = {part_of("softmax_vs_matmul"), part_of("fusion", {kTwoSizes})}}};
 }
@@ -129,10 +136,11 @@ std::vector<Chapter> chapters_of_2025() {
       {.title = "Model sizes", .studies = {part_of("sizes")}},
       {.title = "Time and throughput of a step",
        .studies = {part_of("end_to_end", {kContexts, kTwoPrecisions}),
-                   part_of("end_to_end", {kOneContext, kOneSize, "Model.precision=fp16"}),
+                   part_of("end_to_end", {kOneContext, kOneSize, kFloat16}),
                    part_of("end_to_end", {kShortContext, "Model.size=small,medium,large",
-                                          "Model.pass=forward,forward_backward", "Model.precision=fp16"}),
-                   part_of("end_to_end", {"Model.ctx=64", kOneSize, kFloat32}), part_of("phases")}},
+                                          "Model.pass=forward,forward_backward", kFloat16}),
+                   part_of("end_to_end", {"Model.ctx=64", kOneSize, kFloat32}), part_of("phases"),
+                   part_of("batch", {kOneSize, "Model.precision=bf16", "Model.batch=4,16"})}},
       {.title = "Warm-up", .studies = {part_of("warmup", {kWarmedSizes, kTenSteps, kWarmUps, kWarmedPasses})}},
       {.title = "Mixed precision",
        .studies = {part_of("accumulation", {"Accumulation.op=sum"}), part_of("autocast"),
@@ -140,7 +148,9 @@ std::vector<Chapter> chapters_of_2025() {
       {.title = "Memory",
        .studies = {with_tables_only(part_of("memory", {kContexts})),
                    with_row_tables_only(part_of("memory", {kOneContext, kOneSize}))}},
-      {.title = "Attention", .studies = {part_of("attention_grid", {kSeparate}), part_of("tf32", {kSeparate})}},
+      {.title = "Attention",
+       .studies = {part_of("attention_grid", {kSeparate}),
+                   part_of("attention_grid", {kRecomputing, "Attention.d_model=64"}), part_of("tf32", {kSeparate})}},
       {.title = "Scaling", .studies = {part_of("scaling")}}};
   return inserted(std::move(chapters), kProfileAt, profile_chapters());
 }
@@ -202,6 +212,7 @@ std::vector<Chapter> chapters_of_2026() {
                        varied("memory", {"Model.size=2.7B", "Model.ctx=128", "Model.pass=forward,train_step"}))}},
       {.title = "Attention",
        .studies = {kept_of_2026("attention_grid", {kSeparate, kWidths, kLengths}),
+                   kept_of_2026("attention_grid", {kRecomputing, "Attention.d_model=64", kLengths}),
                    kept_of_2026("tf32", {kSeparate, kWidths, kLengths})}},
       {.title = "Scaling", .studies = {varied("scaling", {kSizesOf2026})}}};
   return inserted(std::move(chapters), kProfileAt, profile_of_2026());

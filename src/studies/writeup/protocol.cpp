@@ -41,6 +41,49 @@ Texts power_limits(std::span<const results::NamedResults> results) {
   return {limits.begin(), limits.end()};
 }
 
+/// Returns the families whose cases were timed in a regime, without ceilings, which are not part of the studies' grids.
+Texts timed_families(std::span<const results::NamedResults> results, const Texts& families, Regime regime) {
+  std::set<std::string> found;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (!record.timing || record.timing->regime != regime) continue;
+      const std::string& family = record.id.family();
+      if (std::ranges::find(families, family) != families.end()) found.insert(family);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+/// Returns how the host waits for the steps of each family while it times them.
+std::string waiting_line(std::span<const results::NamedResults> results, const Texts& families) {
+  Texts parts;
+  if (const Texts sustained = timed_families(results, families, Regime::kSustained); !sustained.empty()) {
+    parts.push_back(fmt::format("{}: step after step, and the host waits after the last one", join(sustained, ", ")));
+  }
+  if (const Texts bursts = timed_families(results, families, Regime::kBurst); !bursts.empty()) {
+    parts.push_back(fmt::format("{}: the host waits after each step, and the GPU rests", join(bursts, ", ")));
+  }
+  if (parts.empty()) return "";
+  const bool has_gpu = std::ranges::any_of(
+      results, [](const results::NamedResults& result) { return result.file.environment.gpu.has_value(); });
+  return fmt::format("Timed by {}. {}", has_gpu ? "CUDA events on the GPU" : "a clock of the host", join(parts, "; "));
+}
+
+/// Returns how many steps of a case were traced, or an empty text without a trace.
+std::string tracing_line(std::span<const results::NamedResults> results) {
+  std::set<std::size_t> steps;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (record.trace) steps.insert(static_cast<std::size_t>(record.trace->steps));
+    }
+  }
+  if (steps.empty()) return "";
+  const std::string range = *steps.begin() == *steps.rbegin()
+                                ? fmt::format("{}", *steps.begin())
+                                : fmt::format("{} to {}", *steps.begin(), *steps.rbegin());
+  return fmt::format("Traced steps: {} a case, apart from the timed ones", range);
+}
+
 }  // namespace
 
 Texts protocol_lines(std::span<const std::reference_wrapper<const Study>> studies,
@@ -57,6 +100,9 @@ Texts protocol_lines(std::span<const std::reference_wrapper<const Study>> studie
   }
   Texts lines;
   if (!parts.empty()) lines.push_back(fmt::format("Warm-up + timed steps: {}", join(parts, ", ")));
+  for (std::string line : {waiting_line(results, families), tracing_line(results)}) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  }
   Texts facts;
   if (const Texts seeds = recorded(results, "seed"); !seeds.empty()) facts.push_back("seed " + join(seeds, ", "));
   if (const Texts limits = power_limits(results); !limits.empty()) {

@@ -11,7 +11,8 @@
 
 namespace tbench::studies {
 
-/// Returns the line with each family's warm-up and timed steps, and the line with the seeds and the GPU's power limit.
+/// Returns the lines with each family's warm-up and timed steps, with when the host waits for the timed steps, with the
+/// number of traced steps, and with the seeds and the GPU's power limit. A line without a fact is left out.
 /// @param results  not empty
 [[nodiscard]] std::vector<std::string> protocol_lines(std::span<const std::reference_wrapper<const Study>> studies,
                                                       std::span<const results::NamedResults> results);

@@ -3,11 +3,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "model/operations/operation_case.hpp"
+#include "model/torch/dtype_observer.hpp"
 #include "tbench/model/autocast_case.hpp"
 
 namespace tbench::model {
@@ -22,5 +24,9 @@ namespace tbench::model {
 /// Returns the dtypes of the tensors, each once; `none` for an undefined tensor.
 [[nodiscard]] std::string dtypes_of_tensors(std::span<const at::Tensor> tensors);
 [[nodiscard]] std::string dtypes_of_gradients(std::span<const at::Tensor> parameters);
+
+/// The matrix products of a backward pass, which run outside of all layer marks.
+inline constexpr std::array kBackwardRoles{OperationRole{"", "aten::mm", 0, "backward products"},
+                                           OperationRole{"", "aten::bmm", 0, "backward products"}};
 
 }  // namespace tbench::model

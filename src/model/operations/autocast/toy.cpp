@@ -73,6 +73,7 @@ class ToyAutocast final : public OperationCase {
   Verification do_verify() override;
   [[nodiscard]] ToyResults forward(Precision precision) const;
   ToyResults pass(Precision precision);
+  void observe();
   void clear_gradients();
 
   AutocastConfig config_;
@@ -125,15 +126,27 @@ void ToyAutocast::clear_gradients() {
   for (at::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
 }
 
+/// Runs one pass and labels the case with the dtypes of its operations.
+void ToyAutocast::observe() {
+  const Tf32Scope no_tf32{Precision::kFp32};
+  const BackwardOnThisThread here;
+  clear_gradients();
+  at::Tensor loss;
+  {
+    const DtypeObserver observer;
+    loss = forward(config_.precision).loss;
+    labels_ = dtypes_by_role(observer.operations(), kToyRoles);
+  }
+  const DtypeObserver observer;
+  loss.backward();
+  labels_.merge(dtypes_by_role(observer.operations(), kBackwardRoles));
+}
+
 Verification ToyAutocast::do_verify() {
   std::array<at::Tensor, 4> expected;
   const ToyResults reference = pass(Precision::kFp32);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = parameters_[i].grad();
-  {
-    const DtypeObserver observer;
-    static_cast<void>(forward(config_.precision));
-    labels_ = dtypes_by_role(observer.operations(), kToyRoles);
-  }
+  observe();
   {  // Fills the memory that the allocator reuses with NaN, which shows if the next pass leaves an output unwritten.
     ToyResults stale = pass(config_.precision);
     const at::NoGradGuard no_grad;

@@ -118,7 +118,11 @@ class TransformerAutocast final : public OperationCase {
       loss = trainer.loss(trainer.tokens(), trainer.targets());
       labels_ = dtypes_by_role(observer.operations(), kTransformerRoles);
     }
-    trainer.backward(loss);
+    {
+      const DtypeObserver observer;
+      trainer.backward(loss);
+      labels_.merge(dtypes_by_role(observer.operations(), kBackwardRoles));
+    }
     labels_["parameters"] = dtypes_of_tensors(trainer.parameters().leaves());
     labels_["gradients"] = dtypes_of_gradients(trainer.parameters().leaves());
   }

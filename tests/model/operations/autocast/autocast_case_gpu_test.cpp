@@ -21,16 +21,17 @@ class AutocastOnGpu : public GpuTest, public testing::WithParamInterface<Precisi
 TEST_P(AutocastOnGpu, TheToyModelIsAsTheCourseSaysIt) {
   const std::string narrow{to_string(GetParam())};
   const std::map<std::string, std::string> expected{
-      {"parameters", "fp32"},        {"fc1", narrow},      {"relu", narrow}, {"layer norm", "fp32"}, {"logits", narrow},
-      {"loss", narrow + " -> fp32"}, {"gradients", "fp32"}};
+      {"parameters", "fp32"},        {"fc1", narrow},      {"relu", narrow},
+      {"layer norm", "fp32"},        {"logits", narrow},   {"loss", narrow + " -> fp32"},
+      {"backward products", narrow}, {"gradients", "fp32"}};
   EXPECT_EQ(verified_labels(AutocastModule::kToy), expected);
 }
 
 TEST_P(AutocastOnGpu, TheTransformersSoftmaxIsInFloat32) {
   const std::string narrow{to_string(GetParam())};
   const auto labels = verified_labels(AutocastModule::kTransformer);
-  EXPECT_EQ(labels.size(), 22U + 2);
-  for (const char* product : {"q projection", "scores", "context", "swiglu down", "logits"}) {
+  EXPECT_EQ(labels.size(), 22U + 3);
+  for (const char* product : {"q projection", "scores", "context", "swiglu down", "logits", "backward products"}) {
     EXPECT_EQ(labels.at(product), narrow) << product;
   }
   for (const char* wide : {"parameters", "gradients", "softmax exp", "softmax sum", "softmax", "loss exp", "loss"}) {

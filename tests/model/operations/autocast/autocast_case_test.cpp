@@ -31,9 +31,14 @@ class AutocastOnCpu : public testing::TestWithParam<Precision> {};
 TEST_P(AutocastOnCpu, TheToyModelsLayerNormStaysIn16BitsAndItsLossDoesNot) {
   const std::string narrow{to_string(GetParam())};
   // Autocast on a CPU does not change layer norm, which takes 16-bit input with float32 weights.
-  const std::map<std::string, std::string> expected{
-      {"parameters", "fp32"}, {"fc1", narrow},  {"relu", narrow},     {"layer norm", narrow + "+fp32 -> " + narrow},
-      {"logits", narrow},     {"loss", "fp32"}, {"gradients", "fp32"}};
+  const std::map<std::string, std::string> expected{{"parameters", "fp32"},
+                                                    {"fc1", narrow},
+                                                    {"relu", narrow},
+                                                    {"layer norm", narrow + "+fp32 -> " + narrow},
+                                                    {"logits", narrow},
+                                                    {"loss", "fp32"},
+                                                    {"backward products", narrow},
+                                                    {"gradients", "fp32"}};
   EXPECT_EQ(verified_labels(cpu_autocast(AutocastModule::kToy, GetParam())), expected);
 }
 
@@ -48,10 +53,10 @@ TEST_P(AutocastOnCpu, TheToyModelIsVerifiedForAnySeed) {
 
 TEST_P(AutocastOnCpu, EveryOperationOfTheTransformerIsFound) {
   const auto labels = verified_labels(cpu_autocast(AutocastModule::kTransformer, GetParam()));
-  EXPECT_EQ(labels.size(), 22U + 2);  // roles; parameters and gradients
+  EXPECT_EQ(labels.size(), 22U + 3);  // roles; backward's products, parameters and gradients
   const std::string narrow{to_string(GetParam())};
   for (const char* product : {"q projection", "k projection", "v projection", "scores", "context", "output projection",
-                              "swiglu gate", "swiglu up", "swiglu down", "logits"}) {
+                              "swiglu gate", "swiglu up", "swiglu down", "logits", "backward products"}) {
     EXPECT_EQ(labels.at(product), narrow) << product;
   }
   for (const char* wide : {"parameters", "gradients", "embedding", "rmsnorm", "rope"}) {

@@ -39,7 +39,12 @@ Record forward(const Shape& shape, const std::string& precision, const std::stri
 Record both(const Shape& shape, const std::string& precision, const std::string& impl, double ms, double backward_ms) {
   Record record = support::timed_record(attention_id(shape, "forward_backward", precision, impl), Seconds{ms * 1e-3});
   record.timing->phases = {{"forward", Seconds{(ms - backward_ms) * 1e-3}}, {"backward", Seconds{backward_ms * 1e-3}}};
-  record.counters["held_bytes"] = 3.0 * 1024 * 1024;
+  constexpr std::int64_t kMebi = 1024 * 1024;
+  record.counters["held_bytes"] = 3.0 * kMebi;
+  record.memory = MemoryUse{};
+  record.memory->allocated_peak = 200 * kMebi;
+  record.memory->phases = {{.phase = "forward", .allocated_peak = 131 * kMebi, .held = 130 * kMebi},
+                           {.phase = "backward", .allocated_peak = 200 * kMebi, .held = 140 * kMebi}};
   return record;
 }
 
@@ -71,12 +76,12 @@ TEST(AttentionStudies, ABackwardWithoutMemoryKeepsItsForwardAndWhatIsHeld) {
                                       "d_model:64/seq_len:(16384|8192)/");
   EXPECT_THAT(table.caption, HasSubstr("Attention batch:8 heads:1 d_model:64 causal:0 precision:fp32. "));
   EXPECT_THAT(headers(table), ElementsAre("seq_len", "impl", "forward ms", "backward ms", "held before backward MiB",
-                                          "with q, k, v MiB"));
+                                          "with q, k, v MiB", "peak before backward MiB"));
   ASSERT_EQ(table.rows.size(), 4U);
-  EXPECT_THAT(texts(table.rows[0]), ElementsAre("8192", "naive", "missing", "missing", "", ""));
+  EXPECT_THAT(texts(table.rows[0]), ElementsAre("8192", "naive", "missing", "missing", "", "", ""));
   // q, k and v have 8 x 16,384 x 64 elements of 4 bytes each: 32 MiB.
-  EXPECT_THAT(texts(table.rows[2]), ElementsAre("16384", "naive", "12.00", "OOM", "8192", "8288"));
-  EXPECT_THAT(texts(table.rows[3]), ElementsAre("16384", "flash", "2.000", "6.000", "3.000", "99.00"));
+  EXPECT_THAT(texts(table.rows[2]), ElementsAre("16384", "naive", "12.00", "OOM", "8192", "8288", ""));
+  EXPECT_THAT(texts(table.rows[3]), ElementsAre("16384", "flash", "2.000", "6.000", "3.000", "99.00", "131.0"));
 }
 
 TEST(AttentionStudies, CompiledIsInTheTableWhereAFileHoldsIt) {
@@ -86,7 +91,7 @@ TEST(AttentionStudies, CompiledIsInTheTableWhereAFileHoldsIt) {
   const StudySection with = table_of(
       "attention_grid", {forward(kCourse, "fp32", "naive", 12), forward(kCourse, "fp32", "compiled", 8)}, filter);
   ASSERT_THAT(with.rows, ::testing::SizeIs(3));
-  EXPECT_THAT(texts(with.rows[1]), ElementsAre("compiled", "8.000", "missing", "", ""));
+  EXPECT_THAT(texts(with.rows[1]), ElementsAre("compiled", "8.000", "missing", "", "", ""));
 }
 
 TEST(AttentionStudies, Tf32IsAChangeInPercentOfEachPassesTime) {

@@ -1,14 +1,11 @@
 // The studies of attention alone, and the columns and the grid that other studies use too.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "studies/engine/sentences.hpp"
+#include "studies/attention/attention_sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -38,7 +35,6 @@ namespace tbench::studies::attention {
 namespace {
 
 constexpr double kMebibytes = 1.0 / (1024.0 * 1024.0);
-constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
 /// Returns the bytes that are live before the backward pass of a case on the course's grid: those that the forward pass
 /// left, and q, k and v, which have batch x seq_len x d_model elements each.
@@ -54,83 +50,23 @@ std::optional<double> live_before_backward(const Record& record) {
   return (*held + elements * element) * kMebibytes;
 }
 
-/// Returns how the time and the held memory of an implementation grow with the length, at d_model 64.
-std::string growth_sentence(const StudyMeasurements& all, const std::string& impl) {
-  const auto median = [&](const char* counter) {
-    return [&all, counter](const CaseId& id) { return median_of(all.records_of(id), counter); };
-  };
-  const auto time =
-      growth_over(all, "seq_len", {{"impl", impl}, {"d_model", "64"}, {"pass", "forward"}}, median("median_ms"));
-  if (!time) return "";
-  std::string text = fmt::format(
-      "Forward of {} at d_model 64: from {} to {} tokens, the time grows with the power {:.2f} of the length", impl,
-      time->from, time->to, time->exponent);
-  const auto held = growth_over(all, "seq_len", {{"impl", impl}, {"d_model", "64"}, {"pass", "forward_backward"}},
-                                median("held_bytes"));
-  if (held) {
-    text += fmt::format("; from {} to {} tokens, the memory held for backward with the power {:.2f}", held->from,
-                        held->to, held->exponent);
-  }
-  return text + ".";
-}
-
-/// Returns which case asked for the fewest bytes that the memory did not have, or an empty text if none failed.
-std::string memory_sentence(const StudyMeasurements& all) {
-  const Record* smallest = nullptr;
-  for (const CaseId& id : all.cases) {
-    for (const Record* const record : all.records_of(id)) {
-      if (record->status != Status::kOom || !record->requested_bytes) continue;
-      if (smallest == nullptr || *record->requested_bytes < *smallest->requested_bytes) smallest = record;
-    }
-  }
-  if (smallest == nullptr) return "";
-  return fmt::format("The smallest allocation that failed: {} GiB, {} of {} with {} tokens at d_model {}.",
-                     render::format_number(static_cast<double>(*smallest->requested_bytes) / kGibi),
-                     smallest->id.at("pass"), smallest->id.at("impl"), smallest->id.at("seq_len"),
-                     smallest->id.at("d_model"));
-}
-
-/// Returns which memory the longest sequences of an implementation need, and which sequences fit into less. The text is
-/// empty if a case failed for memory, since memory_sentence() then names the limit. It is empty, too, if all need less
-/// than a GiB, which limits no length on a GPU.
-std::string peak_sentence(const StudyMeasurements& all, const std::string& impl) {
-  std::map<std::int64_t, NamedRange> by_length;  // of forward and backward, in GiB, by d_model
-  for (const CaseId& id : all.cases) {
-    if (!has_all(id, {{"impl", impl}, {"pass", "forward_backward"}})) continue;
-    for (const Record* const record : all.records_of(id)) {
-      if (record->status == Status::kOom) return "";
-      if (!record->memory) continue;
-      by_length[id.int_at("seq_len")].add(static_cast<double>(record->memory->allocated_peak) / kGibi,
-                                          "d_model " + id.at("d_model"));
-    }
-  }
-  if (by_length.size() < 2) return "";
-  const auto longest = std::prev(by_length.end());
-  if (longest->second.high < 1) return "";
-  const auto shorter = std::prev(longest);
-  return fmt::format(
-      "Forward and backward of {} with {} tokens peak at {}; with less memory, the longest sequence has {} tokens and "
-      "peaks at {}.",
-      impl, longest->first, longest->second.text("GiB"), shorter->first, shorter->second.text("GiB"));
-}
-
-std::vector<std::string> sentences(const StudyMeasurements& all) {
-  std::vector<std::string> impls;
-  for (const CaseId& id : all.cases) {
-    if (std::ranges::find(impls, id.at("impl")) == impls.end()) impls.push_back(id.at("impl"));
-  }
-  std::vector<std::string> found;
-  for (const std::string& impl : impls) {
-    found.push_back(growth_sentence(all, impl));
-    found.push_back(peak_sentence(all, impl));
-  }
-  found.push_back(memory_sentence(all));
-  std::erase(found, "");
-  return found;
-}
-
 StudyColumn held_column() {
   return of_pass("forward_backward", number_column("held before backward MiB", "held_bytes", kMebibytes));
+}
+
+/// Returns the highest number of bytes that were allocated at once before the backward pass, of a step in which the
+/// forward pass keeps what backward needs.
+std::optional<double> peak_before_backward(const Record& record) {
+  if (!record.memory) return std::nullopt;
+  const auto forward = std::ranges::find(record.memory->phases, "forward", &PhaseMemory::phase);
+  if (forward == record.memory->phases.end()) return std::nullopt;
+  return static_cast<double>(forward->allocated_peak) * kMebibytes;
+}
+
+StudyColumn peak_column() {
+  return of_pass(
+      "forward_backward",
+      {.header = "peak before backward MiB", .value = &peak_before_backward, .format = &render::format_number});
 }
 
 /// Returns the table with the implementations side by side. It is not shown without another one than `naive`.
@@ -139,7 +75,7 @@ StudyTable side_by_side_table() {
                        "The same medians and memory, with the implementations side by side. A change is "
                        "(implementation - naive) / naive: -50 is half the time or half the memory",
                    .spread = {"pass", "impl"},
-                   .columns = {attention_forward_column(), attention_backward_column(), held_column()},
+                   .columns = {attention_forward_column(), attention_backward_column(), held_column(), peak_column()},
                    .speed_up = StudySpeedUp{.base = {{"impl", "naive"}}, .as = StudyComparison::kChange}};
   table.needs_base = true;
   return table;
@@ -156,17 +92,18 @@ Study attention_grid_study() {
           {{
                .caption =
                    "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
-                   "and backward; and what is held between these two: the output and what backward needs, without and "
-                   "with q, k and v",
+                   "and backward; what is held between these two: the output and what backward needs, without and "
+                   "with q, k and v; and the peak of all allocated memory until then, with the workspaces of libraries",
                .spread = {"pass"},
                .columns = {attention_forward_column(), attention_backward_column(), held_column(),
                            of_pass("forward_backward", {.header = "with q, k, v MiB",
                                                         .value = &live_before_backward,
-                                                        .format = &render::format_number})},
+                                                        .format = &render::format_number}),
+                           peak_column()},
            },
            side_by_side_table()},
       .if_known = {{"Attention", {"impl", {"compiled"}}}},
-      .conclude = &sentences,
+      .conclude = &attention_sentences,
       .open_to_plugins = {"Attention"}};
 }
 

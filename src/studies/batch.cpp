@@ -1,0 +1,84 @@
+// The study of the batch: throughput and memory of a step with 1, 4 and 16 sequences.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "studies/engine/case_parameters.hpp"
+#include "studies/engine/sentences.hpp"
+#include "studies/engine/studies.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies::batch {
+namespace {
+
+constexpr const char* kBase = "4";  // the batch of the course's model
+
+/// Returns a time in microseconds per token of a record's step, or nullopt if either is unknown.
+std::optional<double> us_per_token(const Record& record, std::optional<double> ms) {
+  if (!ms || !record.work || record.work->tokens == 0) return std::nullopt;
+  return *ms * 1e3 / static_cast<double>(record.work->tokens);
+}
+
+StudyColumn time_per_token_column() {
+  return {.header = "us per token",
+          .value = [](const Record& record) { return us_per_token(record, counter_of(record, "median_ms")); },
+          .format = &render::format_number,
+          .device = [](const Record& record) { return us_per_token(record, counter_of(record, "device_ms")); }};
+}
+
+/// Returns what a larger batch gains in one case: throughput, and the memory that this needs. The text is empty without
+/// the times of both batches.
+std::string sentence(const StudyMeasurements& all, const CaseId& id) {
+  const CaseId base = with_value(id, "batch", kBase);
+  const auto time = gain_over(all, id, "batch", kBase);
+  if (!time) return "";
+  const double gain = *time * static_cast<double>(id.int_at("batch")) / static_cast<double>(base.int_at("batch"));
+  std::string text = fmt::format(
+      "Batch {} instead of {}, {} of {} with {} tokens in {}: a factor of {} in tokens per second of the GPU's own "
+      "time",
+      id.at("batch"), kBase, id.at("pass"), id.at("size"), id.at("ctx"), id.at("precision"),
+      render::format_number(gain));
+  const auto own_peak = median_of(all.records_of(id), "peak_allocated_bytes");
+  const auto base_peak = median_of(all.records_of(base), "peak_allocated_bytes");
+  if (own_peak && base_peak && *base_peak > 0) {
+    text += fmt::format(", with {} times the peak memory", render::format_number(*own_peak / *base_peak));
+  }
+  return text + ".";
+}
+
+std::vector<std::string> sentences(const StudyMeasurements& all) {
+  std::vector<std::string> found;
+  for (const CaseId& id : all.cases) {
+    if (id.int_at("batch") > *parse_integer(kBase)) found.push_back(sentence(all, id));
+  }
+  std::erase(found, "");
+  return found;
+}
+
+/// The gain of a larger batch: more work per kernel, and the weights read once for more tokens.
+Study batch_study() {
+  FamilyGrid grid = model_grid({"512"}, {"forward", "train_step"}, {"fp32", "bf16"});
+  const auto axis = std::ranges::find(grid.axes, "batch", &Axis::key);
+  axis->values = {"1", kBase, "16"};
+  return {.name = "batch",
+          .title = "Throughput and memory of a step by batch",
+          .grids = {std::move(grid)},
+          .tables = {{.caption = "Median time per token. A speed-up is the time per token with batch 4 over the case's",
+                      .spread = {"batch"},
+                      .columns = {time_per_token_column()},
+                      .speed_up = StudySpeedUp{.base = {{"batch", kBase}}}},
+                     {.caption = "Peak allocated MiB",
+                      .spread = {"batch"},
+                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")}}},
+          .conclude = &sentences};
+}
+
+TBENCH_REGISTER(RegisteredStudy, {.name = "batch", .order = 55, .make = &batch_study});
+
+}  // namespace
+}  // namespace tbench::studies::batch
