@@ -12,11 +12,15 @@ import unittest
 
 MIB = 1024 * 1024
 LAYERS = {"small": 12, "medium": 24, "large": 36, "xl": 48, "2.7B": 32}
+HEADS = {"small": 12, "medium": 16, "large": 20, "xl": 25, "2.7B": 32}
+D_MODEL = {"small": 768, "medium": 1024, "large": 1280, "xl": 1600, "2.7B": 2560}
+SOFTMAX_PASSES = {"elementwise": 2, "reduction": 1}  # over the scores, by class of kernel
 KEYS = ("size", "ctx", "batch", "pass", "precision", "impl")
 
 
 def read_records(paths):
-    records = {}
+    """The cases of a model by their parameters, and the records of other families."""
+    records, others = {}, []
     for path in paths:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             for benchmark in json.load(file)["benchmarks"]:
@@ -25,7 +29,9 @@ def read_records(paths):
                     key = tuple(record["parameters"][name] for name in KEYS)
                     assert key not in records, f"{path}: measured twice: {key}"
                     records[key] = record
-    return records
+                else:
+                    others.append(record)
+    return records, others
 
 
 class Case:
@@ -179,6 +185,80 @@ def api_row(case, row, _):
     return {"calls": count, "host ms": 1e3 * host, "mean us": 1e6 * host / count}
 
 
+def attention_row(case, row, _):
+    attention = next(part for part in case.record["trace"]["attention"] if part["phase"] == row["phase"])
+    softmax, scores, context, rest = (1e3 * attention[f"{part}_s"] for part in ("softmax", "scores", "context", "other"))
+    return {"softmax ms": softmax, "QK^T ms": scores, "context ms": context, "rest ms": rest,
+            "softmax % of all": 100 * softmax / (softmax + scores + context + rest),
+            "softmax / matmul: time %": 100 * softmax / (scores + context)}
+
+
+def attention_flop(case):
+    """The FLOP of QK^T, softmax and context in one layer, and their bytes: each input and output once."""
+    parameters = case.record["parameters"]
+    batch, context, heads = int(parameters["batch"]), int(parameters["ctx"]), HEADS[parameters["size"]]
+    head_dim = D_MODEL[parameters["size"]] // heads
+    scores = batch * heads * context ** 2
+    element = 4 if parameters["precision"] == "fp32" else 2
+    product = (2 * scores * head_dim, element * (scores + 2 * batch * heads * context * head_dim))
+    return {"QK^T": product, "softmax": (5 * scores, 2 * element * scores), "context": product}
+
+
+def attention_flop_row(case, row, _):
+    layers = 1 if row["part"] == "one layer" else LAYERS[case.record["parameters"]["size"]]
+    flop = {name: 1e-9 * layers * flop for name, (flop, _) in attention_flop(case).items()}
+    return {**{f"{name} GFLOP": value for name, value in flop.items()}, "sum GFLOP": sum(flop.values())}
+
+
+def attention_times(case):
+    attention = next(part for part in case.record["trace"]["attention"] if part["phase"] == "forward")
+    return {"QK^T": attention["scores_s"], "softmax": attention["softmax_s"], "context": attention["context_s"],
+            "rest": attention["other_s"]}
+
+
+def attention_share_row(case, row, _):
+    parts = {"products": ("QK^T", "context"), "softmax": ("softmax",), "rest": ("rest",)}[row["part"]]
+    times, flop = attention_times(case), attention_flop(case)
+    time = sum(times[part] for part in parts)
+    found = {"ms": 1e3 * time, "% of time": 100 * time / sum(times.values())}
+    if row["part"] != "rest":
+        found["% of FLOP"] = 100 * sum(flop[part][0] for part in parts) / sum(count for count, _ in flop.values())
+        found["time % / FLOP %"] = found["% of time"] / found["% of FLOP"]
+    return found
+
+
+def ceilings(cases, precision):
+    """The rates of a large product and of the fastest large copies from device to device in training steps."""
+    product = next(record for record in Oracle.others
+                   if record["parameters"] == {"what": f"gemm_{precision}", "regime": "sustained"})
+    copies = [2 * copy["bytes"] / copy["total_s"] for case in cases.values()
+              for phase in case.record.get("trace", {}).get("phases", []) for copy in phase["copies"]
+              if copy["name"] == "Memcpy DtoD" and copy["bytes"] >= 16 * MIB * copy["count"]
+              and case.record["parameters"]["pass"] == "train_step"]
+    return product["work"]["flop"] / product["timing"]["median_s"], max(copies)
+
+
+def moved_by_softmax(case):
+    trace = case.record["trace"]
+    index = [entry["path"] for entry in trace["ranges"]].index("FORWARD/layer.*/attention/attention.softmax")
+    passes = sum(kernel["calls"] * SOFTMAX_PASSES[trace["kernels"][kernel["kernel"]]["class"]]
+                 for kernel in trace["range_kernels"] if kernel["range"] == index)
+    return passes * attention_flop(case)["softmax"][1] / 2
+
+
+def attention_rate_row(case, row, cases):
+    part, precision = row["part"], case.record["parameters"]["precision"]
+    flop, copied = (LAYERS[case.record["parameters"]["size"]] * count for count in attention_flop(case)[part])
+    time = attention_times(case)[part]
+    compute, memory = ceilings(cases, "fp32" if part == "softmax" else precision)
+    found = {"TFLOP/s": 1e-12 * flop / time, "max TFLOP/s": 1e-12 * compute, "TB/s": 1e-12 * copied / time,
+             "max TB/s": 1e-12 * memory, "FLOP/byte": flop / copied, "ridge": compute / memory,
+             "limit": "memory" if flop / copied < compute / memory else "compute"}
+    if part == "softmax" and precision == "fp32":
+        found["moved TB/s"] = 1e-12 * moved_by_softmax(case) / time
+    return found
+
+
 def by_key(key):
     """Compares the columns `key:value` with the median step time of the case with that value."""
     def expected(case, row, cases):
@@ -211,18 +291,23 @@ TABLES = [
     ("The longest kernels, copies and fills of each range", range_kernel_row, 60),
     ("By range, with its inner ranges: the gaps", range_gap_row, 80),
     ("By function, of a step. A function of the runtime", api_row, 12),
+    ("context is the product of the weights and V; the rest", attention_row, 100),
+    ("FLOP of attention's core in one forward pass", attention_flop_row, 40),
+    ("Shares of attention's core", attention_share_row, 120),
+    ("4 bytes per element; moved", attention_rate_row, 60),
+    ("2 bytes per element; moved", attention_rate_row, 60),
 ]
 
 
 class Oracle(unittest.TestCase):
-    tbench, files = None, []
+    tbench, files, others = None, [], []
 
     @classmethod
     def setUpClass(cls):
         command = [cls.tbench, "report", "--study", "writeup", "--json", *cls.files]
         cls.tables = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["tables"]
-        cls.cases = {key: Case(record) for key, record in read_records(cls.files).items()
-                     if "timing" in record}
+        records, cls.others = read_records(cls.files)
+        cls.cases = {key: Case(record) for key, record in records.items() if "timing" in record}
 
     def parameters(self, table, row):
         found = dict(re.findall(r"(\w+):(\S+)", table["caption"].split(". ")[0].replace(". ", " ")))

@@ -11,6 +11,7 @@
 #include "studies/engine/case_parameters.hpp"
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "studies/roofline/attention_counts.hpp"
 #include "tbench/profile/short_kernel_name.hpp"
 
 namespace tbench::studies::answers {
@@ -108,12 +109,12 @@ class Answers {
 
   [[nodiscard]] std::optional<StudyRow> softmax() const {
     const auto time = std::ranges::find(ranges_.attention, "forward", &TracedAttention::phase);
-    const auto flop = attention_flop(record_.id);
-    if (time == ranges_.attention.end() || !flop) return std::nullopt;
+    const auto counts = attention_counts(record_.id);
+    if (time == ranges_.attention.end() || !counts) return std::nullopt;
     const Seconds matmul = time->scores + time->context;
     if (matmul.value <= 0) return std::nullopt;
     const double times = percent_of(time->softmax, matmul);
-    const double flops = 100 * flop->softmax / flop->matmul;
+    const double flops = 100 * counts->softmax.flop / counts->products().flop;
     return answer(
         "(e) softmax beside attention's matrix products", times,
         fmt::format("{:.4g} ms against {:.4g} ms: {:.1f} % of the time for {:.1f} % of the FLOP, {:.3g} times "

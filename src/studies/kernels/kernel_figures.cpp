@@ -8,22 +8,10 @@
 #include <string>
 
 #include "studies/engine/studies.hpp"
-#include "tbench/core/model_size.hpp"
-#include "tbench/core/step_counts.hpp"
-#include "tbench/core/text.hpp"
 #include "tbench/profile/range_names.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {
-namespace {
-
-std::optional<double> number_of(const CaseId& id, const std::string& key) {
-  const std::string* const text = id.find(key);
-  const auto value = text == nullptr ? std::nullopt : parse_integer(*text);
-  return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
-}
-
-}  // namespace
 
 bool is_gemm(const TracedKernel& operation) { return operation.kernel_class == "gemm"; }
 
@@ -126,15 +114,6 @@ StudyColumn trace_column(std::string header, std::function<double(const StepTrac
 
 std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision) {
   return {model_grid({"128", "256", "512", "1024"}, std::move(pass), std::move(precision))};
-}
-
-std::optional<AttentionFlop> attention_flop(const CaseId& id) {
-  const std::optional<ModelSize> size = model_size_of(id, builtin_model_sizes());
-  const auto batch = number_of(id, "batch");
-  const auto context = number_of(id, "ctx");
-  if (!size || !batch || !context) return std::nullopt;
-  const double scores = static_cast<double>(size->num_layers * size->num_heads) * *batch * *context * *context;
-  return AttentionFlop{.softmax = 5 * scores, .matmul = 4 * scores * static_cast<double>(size->head_dim())};
 }
 
 }  // namespace tbench::studies

@@ -1,5 +1,5 @@
-// Functions that the studies of kernels share: the classification of operations, shares in percent, the FLOP of
-// attention, and the table row of a kernel.
+// Functions that the studies of kernels share: the classification of operations, shares in percent, and the table
+// row of a kernel.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "studies/engine/study_traces.hpp"
-#include "tbench/core/case_id.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::studies {
@@ -69,15 +68,5 @@ struct OperationSum {
 
 /// Returns the grid of the course's model with context lengths from 128 to 1024, whose kernels the studies trace.
 [[nodiscard]] std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision);
-
-/// The FLOP of one forward pass over all layers.
-struct AttentionFlop {
-  double softmax{};  // 5 B H S^2 per layer: maximum, difference, exponential, sum, quotient
-  double matmul{};   // 4 B H S^2 D per layer: Q K^T, and the weights times V
-};
-
-/// Returns the FLOP for a case of the family Model. Returns nullopt for a size that is not built in, because the record
-/// lacks its number of heads, and for a case without `batch` or `ctx`.
-[[nodiscard]] std::optional<AttentionFlop> attention_flop(const CaseId& id);
 
 }  // namespace tbench::studies
