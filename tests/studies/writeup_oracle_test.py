@@ -14,6 +14,8 @@ MIB = 1024 * 1024
 LAYERS = {"small": 12, "medium": 24, "large": 36, "xl": 48, "2.7B": 32}
 HEADS = {"small": 12, "medium": 16, "large": 20, "xl": 25, "2.7B": 32}
 D_MODEL = {"small": 768, "medium": 1024, "large": 1280, "xl": 1600, "2.7B": 2560}
+D_FF = {"small": 3072, "medium": 4096, "large": 5120, "xl": 6400, "2.7B": 10240}
+VOCABULARY = 10_000
 SOFTMAX_PASSES = {"elementwise": 2, "reduction": 1}  # over the scores, by class of kernel
 KEYS = ("size", "ctx", "batch", "pass", "precision", "impl")
 
@@ -259,6 +261,58 @@ def attention_rate_row(case, row, cases):
     return found
 
 
+def forward_counts(case):
+    """The FLOP of a forward pass's matrix products, and (FLOP, bytes in float32) of each other operation."""
+    parameters = case.record["parameters"]
+    size, batch, context = parameters["size"], int(parameters["batch"]), int(parameters["ctx"])
+    layers, width, hidden = LAYERS[size], D_MODEL[size], D_FF[size]
+    tokens, scores = batch * context, layers * batch * HEADS[size] * context ** 2
+    weights = layers * (4 * width ** 2 + 3 * width * hidden) + VOCABULARY * width
+    products = 2 * tokens * weights + 4 * scores * width // HEADS[size]
+    stream = tokens * width
+    operations = {  # the number of elements, and FLOP and elements moved for each
+        "embedding": (stream, 0, 2), "RMSNorm": ((2 * layers + 1) * stream, 4, 2), "RoPE": (2 * layers * stream, 3, 2),
+        "scale and mask": (scores, 1, 2), "softmax": (scores, 5, 2), "SwiGLU": (layers * tokens * hidden, 5, 3),
+        "residual": (2 * layers * stream, 1, 3)}
+    return products, {name: (flop * count, 4 * moved * count) for name, (count, flop, moved) in operations.items()}
+
+
+def flop_share_row(case, row, _):
+    products, operations = forward_counts(case)
+    other = sum(flop for flop, _ in operations.values())
+    kernel_ms = total_ms(kernels(case.phase("forward")))
+    product_ms = total_ms(of_class(case.phase("forward"), "gemm"))
+    is_product = row["part"] == "matrix products"
+    flop, ms = (products, product_ms) if is_product else (other, kernel_ms - product_ms)
+    found = {"GFLOP": 1e-9 * flop, "% of FLOP": 100 * flop / (products + other), "ms": ms,
+             "of kernels %": 100 * ms / kernel_ms}
+    found["time % / FLOP %"] = found["of kernels %"] / found["% of FLOP"]
+    return found
+
+
+OPERATIONS = {"embedding": "embedding", "norm": "RMSNorm", "attention.rope_q": "RoPE", "attention.rope_k": "RoPE",
+              "attention.scores": "scale and mask", "attention.mask": "scale and mask", "attention.softmax": "softmax",
+              "ffn": "SwiGLU", "layer.*": "residual"}
+
+
+def operation_row(case, row, cases):
+    trace, times = case.record["trace"], {}
+    for kernel in trace["range_kernels"]:
+        last = trace["ranges"][kernel["range"]]["path"].split("/")[-1]
+        if trace["kernels"][kernel["kernel"]]["class"] not in ("gemm", "memcpy", "memset"):
+            for name in (OPERATIONS.get(last, "other"), "(all)"):
+                times[name] = times.get(name, 0) + kernel["total_s"]
+    _, operations = forward_counts(case)
+    operations["(all)"] = tuple(sum(counts) for counts in zip(*operations.values()))
+    time = times[row["part"]]
+    found = {"ms": 1e3 * time, "of kernels %": 100 * 1e3 * time / total_ms(kernels(case.phase("forward")))}
+    if row["part"] != "other":
+        flop, moved = operations[row["part"]]
+        found.update({"GFLOP": 1e-9 * flop, "GB": 1e-9 * moved, "TB/s": 1e-12 * moved / time,
+                      "max TB/s": 1e-12 * ceilings(cases, "fp32")[1], "FLOP/byte": flop / moved})
+    return found
+
+
 def by_key(key):
     """Compares the columns `key:value` with the median step time of the case with that value."""
     def expected(case, row, cases):
@@ -294,6 +348,8 @@ TABLES = [
     ("context is the product of the weights and V; the rest", attention_row, 100),
     ("FLOP of attention's core in one forward pass", attention_flop_row, 40),
     ("Shares of attention's core", attention_share_row, 120),
+    ("FLOP of inference's forward pass", flop_share_row, 80),
+    ("Inference's operations outside matrix products", operation_row, 40),
     ("4 bytes per element; moved", attention_rate_row, 60),
     ("2 bytes per element; moved", attention_rate_row, 60),
 ]

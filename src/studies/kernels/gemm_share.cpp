@@ -1,6 +1,8 @@
 // Compares the share of matrix products in a step of inference and of training.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +10,10 @@
 #include "studies/engine/case_parameters.hpp"
 #include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
+#include "studies/kernels/flop_sentences.hpp"
+#include "studies/kernels/flop_tables.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "studies/roofline/ceilings.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies::gemm_share {
@@ -69,7 +74,20 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
     found.push_back(fmt::format("In inference with 512 tokens in {}, their share is {}.", precision, shares.text("%")));
   }
   std::erase(found, "");
+  std::ranges::move(flop_sentences(all), std::back_inserter(found));
   return found;
+}
+
+std::vector<StudyRowTable> row_tables() {
+  std::vector<StudyRowTable> tables = flop_tables();
+  tables.insert(tables.begin(), {.caption = "The same by phase; ms of a step",
+                                 .names = {"phase"},
+                                 .quantities = {{"matrix products ms", &render::format_number},
+                                                {"kernels ms", &render::format_number},
+                                                {"of kernels %", &one_digit}},
+                                 .detail = {},
+                                 .rows_of = &by_phase});
+  return tables;
 }
 
 Study gemm_share_study() {
@@ -83,13 +101,8 @@ Study gemm_share_study() {
                       .columns = {trace_column("of kernels %", &share_of_kernels, &one_digit),
                                   trace_column("of step %", &share_of_step, &one_digit)},
                       .speed_up = StudySpeedUp{.base = {{"pass", "forward"}}, .as = StudyComparison::kPoints}}},
-          .row_tables = {{.caption = "The same by phase; ms of a step",
-                          .names = {"phase"},
-                          .quantities = {{"matrix products ms", &render::format_number},
-                                         {"kernels ms", &render::format_number},
-                                         {"of kernels %", &one_digit}},
-                          .detail = {},
-                          .rows_of = &by_phase}},
+          .row_tables = row_tables(),
+          .beside = {copy_case(), products_case("fp32")},
           .conclude = &sentences};
 }
 

@@ -68,7 +68,7 @@ std::optional<ScorePasses> softmax_passes(std::span<const Record* const> records
 
 std::optional<double> moved_by_softmax(std::span<const Record* const> records, const AttentionCounts& counts) {
   constexpr double kFloatBytes = 4;
-  if (value_or_empty(records.front()->id, "precision") != "fp32") return std::nullopt;
+  if (records.empty() || value_or_empty(records.front()->id, "precision") != "fp32") return std::nullopt;
   const auto passes = softmax_passes(records, counts.layers);
   return passes ? std::optional{(passes->reads + passes->writes) * kFloatBytes * counts.elements} : std::nullopt;
 }

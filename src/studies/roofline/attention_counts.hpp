@@ -49,7 +49,7 @@ struct ScorePasses {
 [[nodiscard]] std::optional<ScorePasses> softmax_passes(std::span<const Record* const> records, double layers);
 
 /// Returns the bytes of all these passes in the forward pass of a case in float32, whose scores have four bytes each.
-/// Returns nullopt in other precisions, in which kernels read and write different types.
+/// Returns nullopt without records, and in other precisions, in which kernels read and write different types.
 [[nodiscard]] std::optional<double> moved_by_softmax(std::span<const Record* const> records,
                                                      const AttentionCounts& counts);
 

@@ -1,4 +1,4 @@
-#include "studies/kernels/attention_tables.hpp"
+#include "studies/softmax/tables.hpp"
 
 #include <fmt/format.h>
 

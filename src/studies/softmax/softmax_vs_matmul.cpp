@@ -1,9 +1,9 @@
 // Compares softmax with the matrix products of attention, in time, FLOP and bytes.
 #include "studies/engine/studies.hpp"
-#include "studies/kernels/attention_sentences.hpp"
-#include "studies/kernels/attention_tables.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "studies/roofline/ceilings.hpp"
+#include "studies/softmax/sentences.hpp"
+#include "studies/softmax/tables.hpp"
 
 namespace tbench::studies::softmax_vs_matmul {
 namespace {

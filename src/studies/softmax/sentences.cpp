@@ -1,4 +1,4 @@
-#include "studies/kernels/attention_sentences.hpp"
+#include "studies/softmax/sentences.hpp"
 
 #include <fmt/format.h>
 
