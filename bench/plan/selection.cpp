@@ -115,6 +115,7 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
   if (!selection.cases.empty()) {
     leave_out_compiled(selection, options);
     selection.protocols = protocols_of(selection.cases, std::move(all.protocols));
+    selection.ceilings = std::move(all.ceilings);
     return selection;
   }
   if (const auto why = explanation(options, cases)) {

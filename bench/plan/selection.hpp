@@ -20,11 +20,12 @@ namespace tbench::bench {
 
 struct Selection {
   Suite suite{};
-  std::vector<CaseId> cases;    // never empty
-  StudyProtocols protocols{};   // of the cases of a study; empty for a suite
-  std::size_t by_name_only{};   // matching cases of the suite's tables that run only if named
-  std::size_t need_gpu{};       // matching cases that need a GPU
-  std::size_t need_packages{};  // matching cases without the package of their compiled graph
+  std::vector<CaseId> cases;       // never empty
+  StudyProtocols protocols{};      // of the cases of a study; empty for a suite
+  std::vector<CaseId> ceilings{};  // ceilings that the study's tables need beside its cases
+  std::size_t by_name_only{};      // matching cases of the suite's tables that run only if named
+  std::size_t need_gpu{};          // matching cases that need a GPU
+  std::size_t need_packages{};     // matching cases without the package of their compiled graph
 };
 
 /// Whether the case's family is one of `families` and times bursts.

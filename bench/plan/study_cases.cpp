@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/model/plugins.hpp"
 #include "tbench/studies/writeup.hpp"
@@ -112,6 +113,9 @@ StudyCases study_cases(std::span<const FamilySpec> families, const Options& opti
     if (cases.empty()) {
       throw UsageError{fmt::format("--tb_study={}: {} are of several ranks, and this is one process", options.study,
                                    options.study == study.name ? "its cases" : "the cases of " + study.name)};
+    }
+    for (const CaseId& id : study.beside) {
+      if (is_ceiling(id) && std::ranges::find(all.ceilings, id) == all.ceilings.end()) all.ceilings.push_back(id);
     }
     for (const CaseId& id : cases) {
       const auto [entry, is_new] = all.protocols.emplace(id.name(), study.protocol);

@@ -19,6 +19,7 @@ using StudyProtocols = std::map<std::string, studies::StudyProtocol>;
 struct StudyCases {
   std::vector<CaseId> cases;  // each once, in the order of the studies
   StudyProtocols protocols;
+  std::vector<CaseId> ceilings;  // those of Study::beside, each once
 };
 
 /// Expands the studies of --tb_study.

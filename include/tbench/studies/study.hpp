@@ -177,7 +177,8 @@ struct Study {
   /// Values of the grids that not every program has, for example an implementation. A run leaves out the values that
   /// its program does not know. A table leaves out the values that none of its files has.
   std::vector<AxisOverride> if_known{};
-  /// Cases of other studies that tables use if a file has them. A run of this study does not measure them.
+  /// Cases of other families that tables use if a file has them. A run of this study on a GPU measures the ceilings
+  /// among them, and no others.
   std::vector<CaseId> beside{};
   /// Sentences below the tables. May be empty.
   std::function<std::vector<std::string>(const StudyMeasurements&)> conclude{};

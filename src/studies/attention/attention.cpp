@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "studies/attention/attention_sentences.hpp"
+#include "studies/attention/grid_sentences.hpp"
 #include "studies/engine/studies.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -103,7 +103,7 @@ Study attention_grid_study() {
            },
            side_by_side_table()},
       .if_known = {{"Attention", {"impl", {"compiled"}}}},
-      .conclude = &attention_sentences,
+      .conclude = &grid_sentences,
       .open_to_plugins = {"Attention"}};
 }
 

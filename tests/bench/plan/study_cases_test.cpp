@@ -35,6 +35,13 @@ TEST(StudyCases, OfAListAreThoseOfEachStudyOnce) {
   EXPECT_EQ(all.protocols.size(), all.cases.size());
 }
 
+TEST(StudyCases, NameTheCeilingsThatTheirTablesNeedOnce) {
+  const std::vector<CaseId> both = cases_of("softmax_vs_matmul,gemm_share").ceilings;
+  EXPECT_EQ(std::ranges::count(both, CaseId::parse("Ceiling/what:copy/regime:burst")), 1);
+  EXPECT_EQ(std::ranges::count(both, CaseId::parse("Ceiling/what:gemm_fp32/regime:sustained")), 1);
+  EXPECT_THAT(cases_of("memory").ceilings, ::testing::IsEmpty());
+}
+
 TEST(StudyCases, RefuseAnAxisThatNoneOfTheirStudiesHas) {
   Options options;
   const auto answer_to = [&](const std::string& axis) -> std::string {

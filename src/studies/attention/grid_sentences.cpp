@@ -1,5 +1,5 @@
 // Concludes from the times and the memory of attention: growth with the length, gains over `naive`, and limits.
-#include "studies/attention/attention_sentences.hpp"
+#include "studies/attention/grid_sentences.hpp"
 
 #include <fmt/format.h>
 
@@ -137,7 +137,7 @@ std::string recomputing_sentence(const StudyMeasurements& all) {
 
 }  // namespace
 
-std::vector<std::string> attention_sentences(const StudyMeasurements& all) {
+std::vector<std::string> grid_sentences(const StudyMeasurements& all) {
   std::vector<std::string> impls;
   for (const CaseId& id : all.cases) {
     if (std::ranges::find(impls, id.at("impl")) == impls.end()) impls.push_back(id.at("impl"));

@@ -1,5 +1,5 @@
 // Tests the sentences on attention: each is true, changes with its numbers, and is silent without them.
-#include "studies/attention/attention_sentences.hpp"
+#include "studies/attention/grid_sentences.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ Record attention(const std::string& length, const std::string& pass, double ms, 
   return record;
 }
 
-TEST(AttentionSentences, SayHowAttentionGrows) {
+TEST(GridSentences, SayHowAttentionGrows) {
   const std::vector<Record> records{attention("4096", "forward", 1, 0), attention("8192", "forward", 4, 0),
                                     attention("4096", "forward_backward", 3, 1000),
                                     attention("8192", "forward_backward", 9, 2000)};
@@ -51,7 +51,7 @@ TEST(AttentionSentences, SayHowAttentionGrows) {
   EXPECT_THAT(notes_of({records[0]}), Not(Contains(HasSubstr("grows with"))));
 }
 
-TEST(AttentionSentences, NameTheSmallestAllocationThatFailed) {
+TEST(GridSentences, NameTheSmallestAllocationThatFailed) {
   Record failed = support::failed_record(attention("16384", "forward", 1, 0).id, Status::kOom, "out of memory");
   EXPECT_THAT(notes_of({failed}), Not(Contains(HasSubstr("allocation that failed"))));
   failed.requested_bytes = std::int64_t{8} << 30;
@@ -63,7 +63,7 @@ TEST(AttentionSentences, NameTheSmallestAllocationThatFailed) {
       Contains("The smallest allocation that failed: 8.000 GiB, forward of naive with 16384 tokens at d_model 64."));
 }
 
-TEST(AttentionSentences, SayWhichMemoryTheLongestSequencesNeed) {
+TEST(GridSentences, SayWhichMemoryTheLongestSequencesNeed) {
   constexpr std::int64_t kGibi = std::int64_t{1} << 30;
   const std::vector<Record> records{with_peak(attention("8192", "forward_backward", 1, 0), 4 * kGibi),
                                     with_peak(attention("16384", "forward_backward", 4, 0), 16 * kGibi),
@@ -84,7 +84,7 @@ Record compared_attention(const std::string& impl, const std::string& pass, doub
   return record;
 }
 
-TEST(AttentionSentences, SayWhatRecomputingSaves) {
+TEST(GridSentences, SayWhatRecomputingSaves) {
   constexpr double kMebi = 1024 * 1024;
   const Record naive = compared_attention("naive", "forward_backward", 40, 8192 * kMebi);
   const Record flash = compared_attention("flash", "forward_backward", 8, 32 * kMebi);
@@ -95,7 +95,7 @@ TEST(AttentionSentences, SayWhatRecomputingSaves) {
   EXPECT_THAT(notes_of({naive}), Not(Contains(HasSubstr("Recomputing"))));
 }
 
-TEST(AttentionSentences, SayByWhichFactorsAnImplementationIsBelowNaive) {
+TEST(GridSentences, SayByWhichFactorsAnImplementationIsBelowNaive) {
   constexpr std::int64_t kMebi = std::int64_t{1} << 20;
   const auto both = [&](const std::string& impl, double ms, std::int64_t peak) {
     Record record = with_peak(compared_attention(impl, "forward_backward", ms, 1), peak);
