@@ -79,6 +79,7 @@ Study with_row_tables_only(Study study) {
 
 constexpr const char* kContexts = "Model.ctx=128,256,512,1024";
 constexpr const char* kOneContext = "Model.ctx=512";
+constexpr const char* kOtherContexts = "Model.ctx=128,256,1024";
 constexpr const char* kTwoSizes = "Model.size=small,medium";
 constexpr const char* kOneSize = "Model.size=medium";
 constexpr const char* kSmallest = "Model.size=small";
@@ -118,7 +119,8 @@ std::vector<Chapter> profile_chapters() {
                        part_of("gaps", {kOneContext, kSmallest}), part_of("gaps", {kShortContext, kLarge, kFloat32}),
                        in_three_precisions("api_calls"), part_of("api_calls", {kShortContext, kLarge, kFloat32})}},
           {.title = "Profile: attention and fusion",
-           .studies = {part_of("softmax_vs_matmul"), part_of("fusion", {kTwoSizes})}}};
+           .studies = {part_of("softmax_vs_matmul"), part_of("attention_parts", {kOneContext}),
+                       part_of("attention_parts", {kOtherContexts, kSmallest}), part_of("fusion", {kTwoSizes})}}};
 }
 
 /// Returns the chapters with `others` inserted before chapter `at`.
@@ -190,7 +192,8 @@ std::vector<Chapter> profile_of_2026() {
            .studies = {varied("launches", {kOneContext, kTwoSizes}), varied("gaps", {kOneContext, kSmallest}),
                        varied("api_calls", {kOneContext, kSmallest})}},
           {.title = "Profile: attention and fusion",
-           .studies = {varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}), varied("fusion", {kTwoSizes})}}};
+           .studies = {varied("softmax_vs_matmul", {kLargeContexts, kTwoSizes}),
+                       varied("attention_parts", {kOneContext, kTwoSizes}), varied("fusion", {kTwoSizes})}}};
 }
 
 /// Returns the chapters of 2026, without checkpointing and sharding.
