@@ -25,7 +25,7 @@ TEST(KernelClasses, OfAStepWithoutSoftmaxHaveOneTable) {
   Record record = trained();
   std::erase_if(record.trace->kernels, [](const TracedKernel& one) { return one.kernel_class.starts_with("softmax"); });
   const StudyReport report = report_of("kernel_classes", {record});
-  EXPECT_THAT(rows(report.sections.at(1)), ElementsAre("|none||"));
+  EXPECT_EQ(report.sections.size(), 1U);
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("Softmax takes"))));
 }
 

@@ -141,6 +141,7 @@ struct StudyRowTable {
   /// The largest number of a case's rows with the same first name that the table shows. It shows the first ones.
   /// `{top}` in the caption stands for the number. 0 shows all rows.
   std::size_t top{};
+  bool needs_rows{};  // not shown if `rows_of` is empty for all cases
 };
 
 /// A protocol with exact counts; the sampler chooses absent counts.

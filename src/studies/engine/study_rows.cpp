@@ -103,6 +103,7 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
                        .name_column = pivot.row_keys.size(),
                        .keys = keys_of(cases.front(), pivot),
                        .is_unmeasured = are_unmeasured(cases, cells)};
+  bool has_rows = false;
   for (const CaseId& id : cases) {
     Cells head;
     const std::vector<std::string> values = render::values_of(id, pivot.row_keys);
@@ -123,11 +124,13 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
     const std::vector<StudyRow> rows = shown_rows(table, {.records = records, .all = cells.measurements()});
     for (const StudyRow& row : rows) add(cells_of(table, row), row.step);
     if (rows.empty()) add(row_with(table, {.text = "none"}));
+    has_rows = has_rows || !rows.empty();
     const std::size_t all = cells.records(id).size();
     if (records.size() < all) {
       add(row_with(table, {.text = fmt::format("{} of {} failed", all - records.size(), all)}));
     }
   }
+  if (table.needs_rows && !has_rows) return std::nullopt;
   if (!table.has_no_charts &&
       std::ranges::all_of(section.steps, [](StudyStep step) { return step == StudyStep::kNone; })) {
     section.steps.clear();

@@ -157,7 +157,8 @@ StudyRowTable softmax_table() {
       .detail = {},
       .rows_of = &with_softmax,
       .only = {{"pass", "train_step"}},
-      .has_no_charts = true};
+      .has_no_charts = true,
+      .needs_rows = true};
 }
 
 Study kernel_classes_study() {
