@@ -1,4 +1,4 @@
-#include "studies/kernels/inference.hpp"
+#include "studies/products/inference.hpp"
 
 #include <utility>
 #include <vector>

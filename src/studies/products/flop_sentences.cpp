@@ -1,4 +1,4 @@
-#include "studies/kernels/flop_sentences.hpp"
+#include "studies/products/flop_sentences.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "studies/engine/sentences.hpp"
-#include "studies/kernels/inference.hpp"
+#include "studies/products/inference.hpp"
 #include "studies/roofline/ceilings.hpp"
 #include "tbench/render/number_format.hpp"
 

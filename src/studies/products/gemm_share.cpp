@@ -10,9 +10,9 @@
 #include "studies/engine/case_parameters.hpp"
 #include "studies/engine/sentences.hpp"
 #include "studies/engine/studies.hpp"
-#include "studies/kernels/flop_sentences.hpp"
-#include "studies/kernels/flop_tables.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "studies/products/flop_sentences.hpp"
+#include "studies/products/flop_tables.hpp"
 #include "studies/roofline/ceilings.hpp"
 #include "tbench/render/number_format.hpp"
 

@@ -1,4 +1,4 @@
-#include "studies/kernels/flop_tables.hpp"
+#include "studies/products/flop_tables.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "studies/kernels/inference.hpp"
 #include "studies/kernels/kernel_figures.hpp"
+#include "studies/products/inference.hpp"
 #include "studies/roofline/ceilings.hpp"
 #include "tbench/render/number_format.hpp"
 
