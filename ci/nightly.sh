@@ -99,7 +99,7 @@ status=0
 cat "$run/report.txt"
 case $status in 0 | 1 | 5 | 6 | 7) ;; *) die "tbench gate ended with status $status" ;; esac
 
-# The second call changes nothing and runs nothing. It prints the recorded report.
+# The run has been judged by now. These calls record and run nothing: they print the recorded report.
 "$tool" gate "$run/run.json" --db "$dir/history.db" --markdown >"$run/report.md" || true
 "$tool" gate "$run/run.json" --db "$dir/history.db" --json >"$run/report.json" || true
 "$tool" history --db "$dir/history.db" -o "$run/history.html" >&2 || say "warning: no page of the history"
@@ -122,7 +122,8 @@ if [ "$is_good" = True ]; then
   if [ ! -d "$dir/pinned" ] || [ -n "${TBENCH_NIGHT_ACCEPT:-}" ]; then keep pinned; fi
 fi
 
-# Checks once a week that the gate finds an injected slowdown. The case is another of the longest cases each time.
+# Checks once a week that the gate finds an injected slowdown. Each week takes the next Model case of the list, or the
+# next of all cases if no Model case was selected.
 heart=$dir/heartbeat
 if [ -f "$dir/history.db" ] && { [ ! -e "$heart" ] || [ -n "$(find "$heart" -mtime +6)" ]; }; then
   models=$(grep '^Model/' <<<"$names" || echo "$names")

@@ -97,7 +97,7 @@ torch_version() {
   .venv/bin/python3 -c 'from importlib.metadata import version; print(version("torch"))' 2>/dev/null
 }
 
-# pip accepts a torch for another CUDA in place of the required one. Removes such a torch from .venv, and prints the
+# pip accepts a torch for another CUDA instead of the required one. Removes such a torch from .venv, and prints the
 # flag that makes pip ignore the system's.
 remove_other_torch() {
   local found

@@ -6,7 +6,7 @@
 set -euo pipefail
 base=${1:-origin/main}
 git rev-parse --quiet --verify "$base^{commit}" >/dev/null || {
-  echo "subjects: error: '$base' is no commit of this clone. Fetch it, or name another base." >&2
+  echo "subjects: error: '$base' is not a commit of this clone. Fetch it, or name another base." >&2
   exit 2
 }
 # Imperatives that have the ending of a participle.
@@ -20,7 +20,7 @@ while IFS= read -r subject; do
   elif [ -z "$verb" ]; then
     why="does not begin with 'area: verb' in lower case"
   elif [[ $verb =~ (ed|ing)$ ]] && ! [[ $verb =~ ^($imperatives)$ ]]; then
-    why="'$verb' is no imperative"
+    why="'$verb' is not an imperative"
   elif [[ $subject == *. ]]; then
     why="ends with a full stop"
   fi

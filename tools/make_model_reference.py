@@ -88,7 +88,7 @@ class Transformer(nn.Module):
 
 
 def initial_state():
-    """Returns weights that are no special case: the norms' weights are not 1, and the scores are not small."""
+    """Returns weights that are not a special case: the norms' weights are not 1, and the scores are not small."""
     torch.manual_seed(SEED)
     state = {}
     for name, value in Transformer(**CONFIG).state_dict().items():

@@ -58,7 +58,7 @@ def read(path: pathlib.Path) -> list[Rename]:
             raise RenamesError(f"{path}:{number}: {len(columns)} columns; a row has kind, old, new and scope")
         row = Rename(*columns)
         if row.kind not in KINDS:
-            raise RenamesError(f"{path}:{number}: '{row.kind}' is no kind of name; kinds: {', '.join(KINDS)}")
+            raise RenamesError(f"{path}:{number}: '{row.kind}' is not a kind of name; kinds: {', '.join(KINDS)}")
         if not row.old or not row.new or row.old == row.new:
             raise RenamesError(f"{path}:{number}: '{row.old}' needs another name, not '{row.new}'")
         key = (row.kind, row.old, row.scope)

@@ -37,7 +37,7 @@ std::string reason_in(const std::string& output) {
     if (line.starts_with(kToolSays)) return line.substr(kToolSays.size());
     if (!line.empty()) last = line;
   }
-  return last.empty() ? "the tool says nothing" : last;
+  return last.empty() ? "the tool printed no message" : last;
 }
 
 }  // namespace

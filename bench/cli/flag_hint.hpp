@@ -1,4 +1,4 @@
-// The answer to arguments that are no flag of the program.
+// The error message for arguments that are not flags of the program.
 #pragma once
 
 #include <span>

@@ -32,7 +32,7 @@ const std::map<std::string, Refusal>& refusals() {
       {"--benchmark_enable_random_interleaving", {kOff, "cases run in the order of their tables"}},
       {"--benchmark_report_aggregates_only", {kOff, "files hold every repetition; 'tbench report' summarises them"}},
       {"--benchmark_display_aggregates_only", {kOff, "the console shows every repetition"}},
-      {"--benchmark_perf_counters", {{""}, "hardware counters of the host say nothing about the GPU"}},
+      {"--benchmark_perf_counters", {{""}, "hardware counters of the host do not measure the GPU"}},
       {"--benchmark_time_unit", {{"ms"}, "files are in ms, so that they can be compared"}},
       {"--benchmark_counters_tabular", {kOn, "the console is always a table"}},
       {"--benchmark_dry_run", {kOff, "use --tb_warmup=0 --tb_samples=1"}},

@@ -132,7 +132,7 @@ CLI::Validator plugin_file() {
 
 std::string wrong_results_name(const std::string& path) {
   if (path.ends_with(".html"))
-    return fmt::format("'{}' is no name of results; did you mean '--tb_page={}'?", path, path);
+    return fmt::format("'{}' does not name a results file; did you mean '--tb_page={}'?", path, path);
   for (const std::string_view ending : {".csv", ".md", ".tex", ".xml"}) {
     if (path.ends_with(ending)) return fmt::format("'{}': writes JSON; give a name that ends in .json", path);
   }

@@ -38,7 +38,7 @@ template <class Enum>
 /// Accepts a readable file whose name ends in .so, .pt2, or .py followed by the name of a function.
 [[nodiscard]] CLI::Validator plugin_file();
 
-/// Returns why a path is no name of results to write: it has the ending of a table or a page. Empty for other paths.
+/// Returns why results cannot be written to a path: it has the ending of a table or a page. Empty for other paths.
 [[nodiscard]] std::string wrong_results_name(const std::string& path);
 
 /// Accepts the path of a page to write, which ends in .html and whose folder is writable.

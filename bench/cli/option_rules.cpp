@@ -68,7 +68,7 @@ void check_together(const Options& options) {
     throw UsageError{"--tb_stop_after=0: leaves no time for a case. Give a number of seconds above 0."};
   }
   if (options.out == "-") {
-    throw UsageError{"--benchmark_out=-: standard output is no file; use --benchmark_format=json"};
+    throw UsageError{"--benchmark_out=-: standard output is not a file; use --benchmark_format=json"};
   }
   if (options.timeout.value <= 0) throw UsageError{"--tb_timeout: must be more than 0 seconds"};
   if (options.processes == 1) return;

@@ -73,9 +73,10 @@ void declare_selection(CLI::App& app, Options& options) {
       "--benchmark_list_tests", options.list_only,
       "List the selected cases and exit, without touching a GPU; stderr says how many and about how long they take");
   group
-      .option("--tb_explain", options.explain,
-              "Print which attention kernels of ours each selected case runs on a device (here, a100, h100, h200), and "
-              "why, and exit; without --tb_suite cases of all suites. Needs no GPU, except for here")
+      .option(
+          "--tb_explain", options.explain,
+          "Print which of our attention kernels each selected case runs on DEVICE (here, a100, h100, h200) and why, "
+          "then exit. Without --tb_suite, selects from all suites. Only here needs a GPU")
       ->type_name("DEVICE");
   group
       .option("--tb_suite", options.suite,
@@ -98,14 +99,14 @@ void declare_selection(CLI::App& app, Options& options) {
   app.add_option_function<std::string>(
          "--tb_shard", [&options](const std::string& text) { options.shard = shard_of(text); },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "
-         "parts of a known duration take equally long; 'tbench merge' joins the files")
+         "with known durations, all parts take about equally long; 'tbench merge' joins the files")
       ->type_name("I/N")
       ->group(group.name);
   group
       .option(
           "--tb_durations", options.durations,
-          "Table of how long each case takes, by 'tbench durations', for estimates, shards and --tb_stop_after; off: "
-          "none [default: the built-in table of the GPU]")
+          "Table of case durations, written by 'tbench durations', for estimates, shards and --tb_stop_after; off: use "
+          "no table [default: the built-in table of the GPU]")
       ->type_name("FILE");
   group.option("--tb_device", options.device, "auto, cuda or cpu")
       ->transform(one_of<DeviceChoice>(
@@ -116,12 +117,14 @@ void declare_selection(CLI::App& app, Options& options) {
 
 void declare_sampling(CLI::App& app, Options& options) {
   const Group group{app, "How it is measured"};
-  group.seconds_option("--benchmark_min_time", options.min_time,
-                       "Sample for at least this many seconds [default: 0.5, kernels 0.1; smoke a fifth]",
-                       "--tb_samples");
-  group.seconds_option("--benchmark_min_warmup_time", options.min_warm_up_time,
-                       "Warm up for at least this many seconds [default: 1, kernels 0.2; smoke a fifth]",
-                       "--tb_warmup");
+  group.seconds_option(
+      "--benchmark_min_time", options.min_time,
+      "Sample for at least this many seconds [default: 0.5; 0.1 for kernels; a fifth of that in the smoke suite]",
+      "--tb_samples");
+  group.seconds_option(
+      "--benchmark_min_warmup_time", options.min_warm_up_time,
+      "Warm up for at least this many seconds [default: 1; 0.2 for kernels; a fifth of that in the smoke suite]",
+      "--tb_warmup");
   group.option("--benchmark_repetitions", options.repetitions, "Measure every case this many times in its process")
       ->check(whole_number(1))
       ->capture_default_str();
@@ -133,7 +136,8 @@ void declare_sampling(CLI::App& app, Options& options) {
       ->capture_default_str();
   group
       .option("--tb_order_seed", options.order_seed,
-              "Seed of these orders; vary it from night to night, for instance [default: the value of --tb_seed]")
+              "Seed of the order of cases in each process of --tb_processes; change it for every nightly run [default: "
+              "the value of --tb_seed]")
       ->check(whole_number(0));
   group
       .option("--tb_warmup", options.fixed_warm_up,
@@ -196,17 +200,17 @@ void declare_processes(CLI::App& app, Options& options) {
   group
       .each(
           "--tb_plugin", [&](const std::string& path) { options.plugins.push_back(path); },
-          "Measure your own implementation beside the built-in ones, as impl:NAME: a shared library FILE.so, a Python "
-          "function FILE.py:FUNCTION, or a package FILE.pt2 that tools/export_kernel.py made of one (repeatable); "
-          "examples/plugin has all")
+          "Measure your own implementation next to the built-in ones, as impl:NAME: a shared library FILE.so, a Python "
+          "function FILE.py:FUNCTION, or a package FILE.pt2 made from such a function by tools/export_kernel.py "
+          "(repeatable). See examples/plugin/README.md")
       ->type_name("FILE")
       ->check(plugin_file());
   group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run while other processes use the GPU");
   group.flag("--tb_skip_oversize", options.skip_oversize,
              "Report a case as oom without running it if its weights alone cannot fit");
   group.flag("--tb_try_oom", options.try_oom,
-             "Also run the cases that did not fit this GPU model in the runs behind its durations (bench/durations); "
-             "without it they are reported as oom, not tried");
+             "Also run the cases that ran out of memory when the durations of this GPU model were measured "
+             "(bench/durations); without this flag, they are reported as oom and not run");
   group
       .option("--tb_memory_limit", options.memory_limit_gib,
               "Limit cases to this many GiB of the GPU's memory, to see where a smaller GPU would run out")
@@ -227,9 +231,10 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
               "Write results to this JSON file, compressed if its name ends in .gz; a finished case is never lost")
       ->type_name("FILE.json");
   group
-      .option("--tb_page", options.page,
-              "After the run, write its results as an HTML page, as 'tbench report' does, of a study its tables "
-              "[results: --benchmark_out, else FILE.json.gz beside the page]")
+      .option(
+          "--tb_page", options.page,
+          "After the run, write its results as an HTML page, as 'tbench report' does; for a study, the page has its "
+          "tables [results: --benchmark_out, else FILE.json.gz next to the page]")
       ->type_name("FILE.html")
       ->check(page_file());
   app.add_option_function<std::string>(
@@ -262,8 +267,8 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
              "Resume the run in the file of --benchmark_out: measure only what it lacks");
   group.seconds_option(
       "--tb_stop_after", options.stop_after,
-      "Start no case that would end later than so many seconds after the program's start, by the table "
-      "of durations; then stop as after Ctrl-C, for --tb_resume to go on");
+      "Start no case that would end later than this many seconds after the start, according to the table of durations; "
+      "then stop as after Ctrl-C. --tb_resume continues");
   group.flag("--help,-h", help, "Print this text");
   app.add_option_function<std::vector<int>>(
          "--tb_worker",

@@ -166,7 +166,7 @@ ExplainedDevice explained_device(std::string_view name) {
   if (found != known.end()) return found->device;
   std::vector<std::string> choices{std::string{kHere}};
   for (const KnownDevice& device : known) choices.emplace_back(device.choice);
-  throw UsageError{with_suggestion(fmt::format("--tb_explain: '{}' is no device", name), name, choices, "devices")};
+  throw UsageError{with_suggestion(fmt::format("--tb_explain: '{}' is not a device", name), name, choices, "devices")};
 }
 
 std::string explanation_of(const CaseId& id, const ExplainedDevice& device, const std::vector<ModelSize>& sizes) {

@@ -28,7 +28,7 @@ process::UniqueDescriptor take_profile_root(const std::string& root) {
   std::error_code error;
   fs::create_directories(root, error);
   if (error) refuse(fmt::format("cannot make it: {}", error.message()));
-  if (!fs::is_directory(root, error)) refuse("it is no folder");
+  if (!fs::is_directory(root, error)) refuse("it is not a folder");
   if (::access(root.c_str(), W_OK | X_OK) != 0) refuse(std::generic_category().message(errno));
   process::UniqueDescriptor folder{::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (!folder) refuse(std::generic_category().message(errno));

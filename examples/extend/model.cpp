@@ -1,4 +1,4 @@
-// `fused_attention`: `eager` with LibTorch's fused attention in place of its own, which tells what attention alone
+// `fused_attention`: `eager` with LibTorch's fused attention instead of its own. The difference is what attention alone
 // gains. As src/model/implementations/NAME.cpp it is an implementation of the model.
 #include "model/layers/attention.hpp"
 #include "model/layers/layers.hpp"

@@ -42,7 +42,7 @@ const char* const kOps[] = {"swiglu", nullptr};
 const tbench_kernel kKernel{
     kOps,     &unsupported,
     nullptr,  // no workspace
-    nullptr,  // nothing saved for a backward
+    nullptr,  // nothing saved for a backward pass
     &forward,
     nullptr,  // no backward: those cases are `unsupported`
 };

@@ -70,19 +70,19 @@ std::string build_key(const Environment& environment) {
 
 std::optional<std::string> incompatibility(const Environment& a, const Environment& b) {
   if (device_name(a) != device_name(b)) {
-    return fmt::format("another device: {} against {}", device_name(a), device_name(b));
+    return fmt::format("different device: {} against {}", device_name(a), device_name(b));
   }
-  if (const auto difference = build_difference(a, b)) return "another build: " + *difference;
-  if (const auto difference = version_difference(a, b)) return "another version of " + *difference;
+  if (const auto difference = build_difference(a, b)) return "different build: " + *difference;
+  if (const auto difference = version_difference(a, b)) return "different version of " + *difference;
   if (a.clock_policy != b.clock_policy) {
-    return fmt::format("another clock policy: {} against {}", a.clock_policy, b.clock_policy);
+    return fmt::format("different clock policy: {} against {}", a.clock_policy, b.clock_policy);
   }
   return std::nullopt;
 }
 
 std::optional<std::string> worker_difference(const Environment& first, const Environment& now) {
   if (auto other = incompatibility(first, now)) return other;
-  if (first.commit != now.commit) return fmt::format("another build: commit {} against {}", first.commit, now.commit);
+  if (first.commit != now.commit) return fmt::format("different build: commit {} against {}", first.commit, now.commit);
   if (first.gpu && first.gpu->uuid != now.gpu->uuid) {
     return fmt::format("another GPU: {} against {}", first.gpu->uuid, now.gpu->uuid);
   }

@@ -1,4 +1,4 @@
-// The reasons for which a GPU runs at another clock, as NVML's bits.
+// The reasons for which a GPU does not run at its highest clock, as NVML's bits.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -32,7 +32,8 @@ Comparisons compared(const compare::ComparisonSide& kept, const std::vector<Case
   return by_key;
 }
 
-/// Returns the difference of ln(time) if it exceeds what two processes of the same build differ by, otherwise 0.
+/// Returns the difference of ln(time) if it exceeds the known spread between two processes of the same build, otherwise
+/// 0.
 double difference_beyond(const compare::CaseComparison& c) {
   const double difference = c.known_test ? c.known_test->difference : std::log(c.ratio.value());
   const double limit = std::log1p(c.known_test && c.known_limit ? *c.known_limit : c.threshold);

@@ -21,8 +21,8 @@ bool counts(const CaseReport& c) { return c.is_expected || c.outcome != Outcome:
 /// Returns whether the kept build's own run replaces the earlier runs that the machine lacks.
 bool was_compared(const KeptBuildRun& run) { return run.cases > 0 && run.lacking.empty(); }
 
-/// Returns whether a finding is excused: changed facts of a machine are no fault of a build that was compared with the
-/// kept build on it.
+/// Returns whether a finding is excused: a build is not to blame for changed facts of the
+/// machine if it was compared with the kept build on that machine.
 bool is_excused(const GateReport& report, const OfRun& of) {
   return report.kept_build_run && of.subject == Subject::kMachine && of.outcome == Outcome::kEnvironment;
 }

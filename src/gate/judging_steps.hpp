@@ -157,7 +157,7 @@ void screen_failures(std::vector<CaseVerdict>& cases, const Environment& environ
 /// Replaces the verdict of cases with impossible speeds by IMPOSSIBLE.
 void screen_impossible(std::vector<CaseVerdict>& cases, const Environment& environment);
 
-/// Fills in everything that needs no confirmation: the verdicts of cases that are no suspects, and for suspects the
+/// Fills in everything that needs no confirmation: the verdicts of cases that are not suspects, and for suspects the
 /// reason and the date since when.
 void screen(std::vector<CaseVerdict>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau);

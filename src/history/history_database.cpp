@@ -42,7 +42,7 @@ void keep_version(const std::string& path, const Connection& connection) {
 }
 
 /// Checks that the database is a history that this program can read.
-/// @return  true if it is empty, so that it is no history yet
+/// @return  true if it is empty, so that it is not a history yet
 bool check_kind(const std::string& path, const Connection& connection) {
   connection.execute("BEGIN");  // one snapshot, since another program may create the history at the same time
   const std::int64_t id = connection.integer("PRAGMA application_id");

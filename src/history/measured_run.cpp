@@ -240,10 +240,10 @@ bool is_of_epoch(const std::string& epoch, const std::string& measured) {
 
 void refuse_planted(const MeasuredRun& run) {
   if (run.planted.empty()) return;
-  throw UsageError{fmt::format(
-      "'{}': a slowdown was planted in it ({}), so that it is no part of a history; 'tbench gate --heartbeat' "
-      "says whether the gate finds it",
-      run.files.front().path, run.planted)};
+  throw UsageError{
+      fmt::format("'{}': a slowdown was planted in it ({}), so it cannot enter a history; 'tbench gate --heartbeat' "
+                  "says whether the gate finds it",
+                  run.files.front().path, run.planted)};
 }
 
 MeasuredRun read_measured_run(std::span<const std::string> paths) {

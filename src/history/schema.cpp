@@ -93,7 +93,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
       ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER;
     )sql",
     // 6: the cases that a machine's runs are expected to have, the findings on a run, digests of a run's samples, the
-    // cases for which a run is no reference, and the measurement settings.
+    // cases for which a run is not a reference, and the measurement settings.
     R"sql(
       ALTER TABLE run ADD COLUMN way TEXT NOT NULL DEFAULT '';
       CREATE TABLE expected (

@@ -1,4 +1,4 @@
-// Summarises a collection of results: files that are no comparison of two builds.
+// Summarises a collection of results: files that do not compare two builds.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -68,7 +68,7 @@ std::vector<Reason> reasons_of(std::span<const Record> records, Status status, c
   return reasons;
 }
 
-/// Returns the words for a status in place of a time.
+/// Returns the words that stand for a status where a time is missing.
 std::string could_not(Status status, std::size_t count) {
   const bool one = count == 1;
   const std::string cases = counted(count, "case");

@@ -51,7 +51,7 @@ struct SummaryPart {
 /// Returns a count with its noun: `1 case`, `2 cases`.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
-/// Shortens a program's message, so that it does not fill the page. The table has the whole message.
+/// Shortens a program's message, so that it does not fill the page. The table shows the whole message.
 [[nodiscard]] std::string shortened(std::string_view text);
 
 /// Returns the text as a sentence, with a capital letter and a full stop.

@@ -36,12 +36,12 @@ KernelClass class_of(const Line& line, std::size_t begin, std::size_t end) {
   const std::string name{line.text.substr(begin, end - begin)};
   if (const auto known = parse_enum<KernelClass>(name)) return *known;
   const std::vector<std::string> names = class_names();
-  line.fail(begin, with_suggestion(fmt::format("'{}' is no class of kernels", name), name, names, "classes"));
+  line.fail(begin, with_suggestion(fmt::format("'{}' is not a class of kernels", name), name, names, "classes"));
 }
 
 void compile(const Line& line, std::size_t position, const std::string& expression, regex_t& compiled) {
   const auto refuse = [&](std::size_t where, const std::string& problem) {
-    line.fail(position + where, fmt::format("'{}' is no rule: {}", expression, problem));
+    line.fail(position + where, fmt::format("'{}' is not a rule: {}", expression, problem));
   };
   if (const auto error = check_expression(expression)) refuse(error->position, error->problem);
   const int code = ::regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB);

@@ -41,8 +41,8 @@ std::string in_columns(const std::string& name, const std::string& description) 
   return join(lines, "\n") + "\n";
 }
 
-/// Returns the type of an option's values without what says nothing: ` TEXT` of a positional argument, and the check of
-/// a number, as in `N:INT in [1 - 9]`. `ENUM:on|off` becomes `on|off`.
+/// Returns the type of an option's values without the parts that tell the user nothing: ` TEXT` of a positional
+/// argument, and the check of a number, as in `N:INT in [1 - 9]`. `ENUM:on|off` becomes `on|off`.
 std::string readable(std::string type, bool is_positional) {
   constexpr std::string_view kText = " TEXT";
   if (is_positional && type.starts_with(kText)) type.erase(0, kText.size());

@@ -145,7 +145,7 @@ void Table::add_row_of(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-/// Returns the cells as a terminal and Markdown show them: on one line, with the mark of a footnote in place of its
+/// Returns the cells as a terminal and Markdown show them: on one line, with the mark of a footnote instead of its
 /// text.
 std::vector<Texts> Table::texts() const {
   std::vector<Texts> rows;

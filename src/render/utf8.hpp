@@ -6,7 +6,7 @@
 
 namespace tbench::render {
 
-/// Returns the text with U+FFFD in place of bytes that are not UTF-8, one for each of the longest valid beginnings of a
+/// Returns the text with U+FFFD instead of bytes that are not UTF-8, one for each of the longest valid beginnings of a
 /// character (Unicode 15, table 3-7).
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 

@@ -57,7 +57,7 @@ void add_header_line(std::map<std::string, std::string>& header, std::string_vie
   const std::string_view key = line.substr(0, colon).substr(std::min<std::size_t>(2, line.size()));
   const bool is_known = std::ranges::find(kKeys, key) != kKeys.end();
   if (!line.starts_with("# ") || colon == std::string_view::npos || !is_known) {
-    refuse(where, fmt::format("'{}' is no header line (# KEY: VALUE with one of {})", line, fmt::join(kKeys, ", ")));
+    refuse(where, fmt::format("'{}' is not a header line (# KEY: VALUE with one of {})", line, fmt::join(kKeys, ", ")));
   }
   if (!header.emplace(key, line.substr(colon + 2)).second) refuse(where, fmt::format("'{}' is there twice", key));
 }

@@ -10,7 +10,7 @@ of one under 100 us), and a is compared with that: planted in the data, for ever
 is chosen before anything is measured, has to be found; how many of the others are is told too.
 
 Writes DIR/aa.json, DIR/ab.json, DIR/planted/N.json (results) and N.diff.json, DIR/verdict.json. Exit status: 0 passed; 1
-a false alarm, or the planted slowdown was not found; 2 something could not be run. --reuse: the sets are in DIR already.
+a false alarm, or the planted slowdown was not found; 2 a program could not be run. --reuse: the sets are in DIR already.
 
 On an H200 the 15 processes take about four minutes. Ceilings that the program measures unasked come on top: leave them
 out in --bench, by its flag for that.

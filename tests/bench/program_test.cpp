@@ -40,7 +40,7 @@ TEST_F(Program, ExplainsWithoutAGpu) {
   EXPECT_THAT(none.err, HasSubstr("--benchmark_filter=NoSuch: no case of the full suite matches"));
   const CommandResult unknown = run({"--tb_explain=v100"});
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_EQ(unknown.err, "transformer_bench: --tb_explain: 'v100' is no device (devices: here, a100, h100, h200)\n");
+  EXPECT_EQ(unknown.err, "transformer_bench: --tb_explain: 'v100' is not a device (devices: here, a100, h100, h200)\n");
 }
 
 TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {

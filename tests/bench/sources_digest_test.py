@@ -110,7 +110,7 @@ def main():
             if other:
                 assert digest(other, root, sources) == before, f"{other} gives another digest than {cmake}"
         of = digested(cmake, root, sources)
-        wrong = [f"{name} is no part of the digest" for name in compiled if name not in of]
+        wrong = [f"{name} is not part of the digest" for name in compiled if name not in of]
         prose = ["README.md", "bench/README.md", "src/kernels/README.md", "tools/tbench/main.cpp",
                  "bench/durations/nvidia_h100.csv"]
         wrong += [f"{name} is a part of the digest" for name in prose if name in of]

@@ -43,8 +43,8 @@ class Subjects(unittest.TestCase):
             "Kernels: share the mask": "does not begin with 'area: verb' in lower case",
             "kernels: Share the mask": "does not begin with 'area: verb' in lower case",
             "kernels:share the mask": "does not begin with 'area: verb' in lower case",
-            "kernels: shared the mask": "'shared' is no imperative",
-            "kernels: sharing the mask": "'sharing' is no imperative",
+            "kernels: shared the mask": "'shared' is not an imperative",
+            "kernels: sharing the mask": "'sharing' is not an imperative",
             "kernels: share the mask.": "ends with a full stop",
         }
         self.commit("kernels: share the mask")
@@ -63,7 +63,7 @@ class Subjects(unittest.TestCase):
     def test_a_base_that_is_not_there_is_an_error(self):
         result = self.check()
         self.assertEqual(result.returncode, 2)
-        self.assertEqual(result.stderr, "subjects: error: 'origin/main' is no commit of this clone. Fetch it, or name another base.\n")
+        self.assertEqual(result.stderr, "subjects: error: 'origin/main' is not a commit of this clone. Fetch it, or name another base.\n")
 
 
 if __name__ == "__main__":

@@ -38,29 +38,29 @@ TEST(IncompatibilityTest, SerialNumberDateAndCommitDoNotMatter) {
 TEST(IncompatibilityTest, NamesAnotherGpuModel) {
   Environment other = on_h200();
   other.gpu->name = "NVIDIA A100-SXM4-80GB";
-  EXPECT_EQ(incompatibility(on_h200(), other), "another device: NVIDIA H200 against NVIDIA A100-SXM4-80GB");
+  EXPECT_EQ(incompatibility(on_h200(), other), "different device: NVIDIA H200 against NVIDIA A100-SXM4-80GB");
 }
 
 TEST(IncompatibilityTest, OnTheCpuTheCpuIsTheDevice) {
   Environment a = on_h200();
   a.gpu.reset();
-  EXPECT_EQ(incompatibility(on_h200(), a), "another device: NVIDIA H200 against no GPU (a CPU)");
+  EXPECT_EQ(incompatibility(on_h200(), a), "different device: NVIDIA H200 against no GPU (a CPU)");
   EXPECT_EQ(incompatibility(a, a), std::nullopt);
   Environment b = a;
   b.cpu_name = "another CPU";
-  EXPECT_EQ(incompatibility(a, b), "another device: no GPU (a CPU) against no GPU (another CPU)");
+  EXPECT_EQ(incompatibility(a, b), "different device: no GPU (a CPU) against no GPU (another CPU)");
 }
 
 TEST(IncompatibilityTest, NamesAnotherBuild) {
   Environment digest = on_h200();
   digest.sources_digest = "fedcba9876543210";
-  EXPECT_EQ(incompatibility(on_h200(), digest), "another build: sources 0123456789ab against fedcba987654");
+  EXPECT_EQ(incompatibility(on_h200(), digest), "different build: sources 0123456789ab against fedcba987654");
   Environment build_type = on_h200();
   build_type.build_type = "Debug";
-  EXPECT_EQ(incompatibility(on_h200(), build_type), "another build: build type Release against Debug");
+  EXPECT_EQ(incompatibility(on_h200(), build_type), "different build: build type Release against Debug");
   Environment variant = on_h200();
   variant.variant = "no_l2";
-  EXPECT_EQ(incompatibility(on_h200(), variant), "another build: variant '' against 'no_l2'");
+  EXPECT_EQ(incompatibility(on_h200(), variant), "different build: variant '' against 'no_l2'");
 }
 
 TEST(BuildTest, OptionsCountWhereBothSidesTellThem) {
@@ -89,17 +89,17 @@ TEST(BuildTest, NameIsTheCommitWithTheVariant) {
 TEST(IncompatibilityTest, NamesTheVersionThatDiffers) {
   Environment changed = on_h200();
   changed.versions["libtorch"] = "2.12.0";
-  EXPECT_EQ(incompatibility(on_h200(), changed), "another version of libtorch: 2.11.0 against 2.12.0");
+  EXPECT_EQ(incompatibility(on_h200(), changed), "different version of libtorch: 2.11.0 against 2.12.0");
   Environment added = on_h200();
   added.versions["cudnn"] = "9.19";
-  EXPECT_EQ(incompatibility(on_h200(), added), "another version of cudnn: absent against 9.19");
-  EXPECT_EQ(incompatibility(added, on_h200()), "another version of cudnn: 9.19 against absent");
+  EXPECT_EQ(incompatibility(on_h200(), added), "different version of cudnn: absent against 9.19");
+  EXPECT_EQ(incompatibility(added, on_h200()), "different version of cudnn: 9.19 against absent");
 }
 
 TEST(IncompatibilityTest, NamesAnotherClockPolicy) {
   Environment locked = on_h200();
   locked.clock_policy = "locked";
-  EXPECT_EQ(incompatibility(on_h200(), locked), "another clock policy: default against locked");
+  EXPECT_EQ(incompatibility(on_h200(), locked), "different clock policy: default against locked");
 }
 
 TEST(WorkerDifferenceTest, IsAnotherBuildDriverOrGpu) {
@@ -110,15 +110,15 @@ TEST(WorkerDifferenceTest, IsAnotherBuildDriverOrGpu) {
   now.gpu->uuid = "GPU-2";
   EXPECT_EQ(worker_difference(on_h200(), now), "another GPU: GPU-1 against GPU-2");
   now.gpu.reset();
-  EXPECT_EQ(worker_difference(on_h200(), now), "another device: NVIDIA H200 against no GPU (a CPU)")
+  EXPECT_EQ(worker_difference(on_h200(), now), "different device: NVIDIA H200 against no GPU (a CPU)")
       << "it lost its GPU";
-  EXPECT_EQ(worker_difference(now, on_h200()), "another device: no GPU (a CPU) against NVIDIA H200");
+  EXPECT_EQ(worker_difference(now, on_h200()), "different device: no GPU (a CPU) against NVIDIA H200");
   Environment commit = on_h200();
   commit.commit = "def";
-  EXPECT_EQ(worker_difference(on_h200(), commit), "another build: commit abc against def");
+  EXPECT_EQ(worker_difference(on_h200(), commit), "different build: commit abc against def");
   Environment driver = on_h200();
   driver.versions["driver"] = "590.1";
-  EXPECT_EQ(worker_difference(on_h200(), driver), "another version of driver: 580.159 against 590.1");
+  EXPECT_EQ(worker_difference(on_h200(), driver), "different version of driver: 580.159 against 590.1");
 }
 
 TEST(MachinesTest, OneMachineIsDescribedByTheEnvironment) {

@@ -91,7 +91,7 @@ TEST(GateMachine, AMachineThatIsNotAsItWasGatesNothing) {
   EXPECT_EQ(off.cases.at(0).outcome, Outcome::kNotJudged);
   EXPECT_EQ(outcome_of(report(0.98, 0.001)), Outcome::kEnvironment) << "faster is as odd as slower";
   EXPECT_EQ(outcome_of(report(1.03, 0.02)), Outcome::kRegressed) << "it never was that steady";
-  EXPECT_EQ(outcome_of(report(1.05, 0.001, 2)), Outcome::kNew) << "two nights are no median";
+  EXPECT_EQ(outcome_of(report(1.05, 0.001, 2)), Outcome::kNew) << "two nights have no median";
 }
 
 TEST(GateMachine, ChecksOnlyTheCeilingsOfCasesAndSeparatesHostFromDevice) {

@@ -52,7 +52,7 @@ TEST(GateScreen, WhatFewNightsDoNotDecideIsUndecidedAndNotKept) {
     EXPECT_THAT(c.note, HasSubstr(std::to_string(nights) + " earlier runs give no spread between runs"));
     EXPECT_THAT(c.note, ContainsRegex("95 % interval -[0-9.]+ to [+][0-9.]+ %"));
     EXPECT_TRUE(is_baseline(c)) << "without it, there would never be eight runs";
-    EXPECT_FALSE(is_good(report)) << "nothing shows that it is no slower";
+    EXPECT_FALSE(is_good(report)) << "nothing shows that it is not slower";
     EXPECT_EQ(exit_status(report, false), 0);
     EXPECT_EQ(exit_status(report, true), 4);
     EXPECT_EQ(headline_of(report), Headline::kReview);

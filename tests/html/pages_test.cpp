@@ -242,7 +242,7 @@ TEST(StudyHtml, IsAPageOfItsOwnWithoutScripts) {
 
 TEST(StudyHtml, HasChartsOfTablesWithAnAxis) {
   studies::StudyReport report = support::study_report_sample();
-  EXPECT_THAT(study_html(report), Not(HasSubstr("<figure>"))) << "sizes that nobody knows are no axis";
+  EXPECT_THAT(study_html(report), Not(HasSubstr("<figure>"))) << "unknown sizes do not form an axis";
   report.sections.front() = {.caption = "Model <b>. Median ms by context",
                              .columns = {{"size", render::Align::kLeft},
                                          {"ctx:128", render::Align::kRight},

@@ -44,7 +44,7 @@ def check_flames(browser):
     boxes = browser.evaluate(BOXES)
     columns = browser.evaluate(COLUMNS)
     total = columns.index("GPU sum ms")
-    wanted = []  # depth, name, ms: parts in brackets are no ranges
+    wanted = []  # depth, name, ms: parts in brackets are not ranges
     for row in browser.evaluate(RANGES):
         name = row[0].replace("· ", "")
         if not name.startswith("("):

@@ -1,4 +1,4 @@
-// Tests AgreedTimer with two threads in place of two processes. Each thread has a scripted timer.
+// Tests AgreedTimer with two threads instead of two processes. Each thread has a scripted timer.
 #include "tbench/measure/agreed_timer.hpp"
 
 #include <gtest/gtest.h>

@@ -62,7 +62,7 @@ TEST(BurstSampling, DutyIsTheShareInWhichLaunchesRan) {
   bench.monitor.polled = [](Seconds at) { return PolledClock{.at = at, .sm_clock = {1.9e9}, .power = {}}; };
   const SampleResult result = bench.run();
   EXPECT_DOUBLE_EQ(result.timing.duty.value(), 192.0 / (192 + 64));  // the other 64 ticks are each burst's overhead
-  EXPECT_EQ(bench.monitor.polls_begun, 0);                           // between bursts the device idles at another clock
+  EXPECT_EQ(bench.monitor.polls_begun, 0);                           // between bursts the device idles at a lower clock
 }
 
 TEST(BurstSampling, TenMicrosecondsAreTheResolution) {

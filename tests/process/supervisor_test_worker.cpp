@@ -234,7 +234,7 @@ const std::map<std::string_view, std::function<void(const Worker&)>> kBehaviours
     {"say", [](const Worker& worker) { std::fputs("said on stderr\n", stderr), worker.answer("said"); }},
     {"garbage",
      [](const Worker& worker) {
-       worker.raw_bytes("zzz this is no frame");
+       worker.raw_bytes("zzz this is not a frame");
        hang();
      }},
     {"huge_length",

@@ -47,16 +47,16 @@ TEST(KernelRules, ReadMangledNames) {
 }
 
 TEST(KernelRules, SayWhereAFileIsWrong) {
-  EXPECT_THAT(refusal("# a\n gem x"), AllOf(HasSubstr("'my.txt', line 2, column 2: 'gem' is no class of kernels"),
+  EXPECT_THAT(refusal("# a\n gem x"), AllOf(HasSubstr("'my.txt', line 2, column 2: 'gem' is not a class of kernels"),
                                             HasSubstr("did you mean 'gemm'?")));
-  EXPECT_THAT(refusal("zzz x"), HasSubstr("'zzz' is no class of kernels (classes: gemm, attention_"));
+  EXPECT_THAT(refusal("zzz x"), HasSubstr("'zzz' is not a class of kernels (classes: gemm, attention_"));
   EXPECT_THAT(refusal("gemm a\nnorm  \n"),
               HasSubstr("line 2, column 5: class 'norm' has no expression; write 'norm EXPR"));
   EXPECT_EQ(refusal("gemm a\n\nnorm  ab(c\n"),
-            "'my.txt', line 3, column 9: 'ab(c' is no rule: '(' has no ')'; write '\\(' for the bracket itself");
+            "'my.txt', line 3, column 9: 'ab(c' is not a rule: '(' has no ')'; write '\\(' for the bracket itself");
   EXPECT_THAT(refusal("gemm ab[z-a]c"),
-              AllOf(HasSubstr("line 1, column 8: 'ab[z-a]c' is no rule: "), HasSubstr("range")));
-  EXPECT_THAT(refusal("gemm x{2}"), HasSubstr("line 1, column 7: 'x{2}' is no rule: '{' would count"));
+              AllOf(HasSubstr("line 1, column 8: 'ab[z-a]c' is not a rule: "), HasSubstr("range")));
+  EXPECT_THAT(refusal("gemm x{2}"), HasSubstr("line 1, column 7: 'x{2}' is not a rule: '{' would count"));
   EXPECT_THAT(refusal(""), HasSubstr("'my.txt' has no rule"));
   EXPECT_THAT(refusal("# only a comment"), HasSubstr("'my.txt' has no rule"));
   EXPECT_THAT(refusal(std::string_view{"gemm a\0b", 8}), HasSubstr("'my.txt' is not a text file"));

@@ -64,7 +64,7 @@ TEST(ProfilePage, Kernels) {
   EXPECT_THAT(page("kernels", PageFormat::kCsv, {.has_full_names = true}),
               HasSubstr("\"void softmax_warp_forward<float, float, float, 9, false, false>(float*)\""));
   EXPECT_EQ(page("top_kernels"),
-            "phase,%,top kernel,%,top kernel that is no matrix product\n"
+            "phase,%,top kernel,%,top kernel other than matrix products\n"
             "FORWARD,90.0,nvjet_a,10.0,softmax_warp_forward\n"
             "OPTIMIZER,50.0,multi_tensor_apply_kernel,50.0,multi_tensor_apply_kernel\n"
             "(no phase),100.0,mystery,100.0,mystery\n");
@@ -97,7 +97,7 @@ TEST(ProfilePage, MatrixProducts) {
             "phase,class,calls,total ms,share %,kernel\n"
             "FORWARD,softmax_forward,1,0.01500,8.2,softmax_warp_forward\n"  // 15 / 184
             "FORWARD,norm,1,0.01000,5.4,at::native::vectorized_layer_norm_kernel\n"
-            "FORWARD,(all),5,0.04400,23.9,all 5 that are no matrix product\n");  // 15 + 10 + 10 + 5 + 4
+            "FORWARD,(all),5,0.04400,23.9,all 5 other than matrix products\n");  // 15 + 10 + 10 + 5 + 4
 }
 
 TEST(ProfilePage, Launches) {

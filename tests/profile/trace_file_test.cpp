@@ -282,7 +282,7 @@ TEST(TraceFile, WithAWrongEventIsRefused) {
   EXPECT_THAT(error_of_event("name", "unknown"), HasSubstr("].name: is none of tbench.names"));
   EXPECT_THAT(error_of_event("cat", "gpu"), HasSubstr("].cat: 'gpu' is neither range"));
   EXPECT_THAT(error_of_event("cat", "api"), HasSubstr("].args: is missing"));
-  EXPECT_THAT(error_of_event("cat", "memcpy"), HasSubstr("].tid: is no stream of a GPU"));
+  EXPECT_THAT(error_of_event("cat", "memcpy"), HasSubstr("].tid: is not a stream of a GPU"));
   EXPECT_THAT(error_of_event("tid", 99), HasSubstr("].tid: no thread_name of thread 99 of process 1 before it"));
   EXPECT_THAT(error_of_event("pid", -1), HasSubstr("].pid: expected a whole number from 0 to"));
   EXPECT_THAT(error_of_event("ph", 1), HasSubstr("].ph: expected a text, found 1"));

@@ -156,7 +156,7 @@ inline Trace one_layer() {
       .take();
 }
 
-/// Returns the trace with microseconds in place of nanoseconds.
+/// Returns the trace with microseconds instead of nanoseconds.
 inline Trace in_microseconds(Trace trace) {
   const auto scale = [](auto& events) {
     for (auto& event : events) {

@@ -132,7 +132,7 @@ TEST(Table, MarkdownHasAlignmentAndEscapes) {
             "| two lines |  |\n");
 }
 
-/// Returns a table of two rows: one has text that each format escapes, and one has footnote 2 in place of its number.
+/// Returns a table of two rows: one has text that each format escapes, and one has footnote 2 instead of its number.
 Table with_footnote() {
   Table table{{{"case", Align::kLeft}, {"r²", Align::kRight}}};
   table.add_row({"a_b & <c>, \"d\"", "0.99"});

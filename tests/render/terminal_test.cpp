@@ -61,7 +61,7 @@ TEST(OneLine, TakesControlCharactersOut) {
   EXPECT_EQ(one_line("µ"), "µ");
   EXPECT_EQ(without_controls(" a\x1b]0;t\x07 "), " a ]0;t  ");
   EXPECT_EQ(without_controls("a\u009b31mb\u202ec\u2066d\u2028e\u061cf"), "a 31mb c d e f");
-  EXPECT_EQ(without_controls("é \u2013 \u2713 ×"), "é \u2013 \u2713 ×") << "what is no control stays";
+  EXPECT_EQ(without_controls("é \u2013 \u2713 ×"), "é \u2013 \u2713 ×") << "characters that are not controls stay";
   EXPECT_EQ(without_controls("a\xff\xe2\x82 b\xed\xa0\x80"), "a\uFFFD\uFFFD b\uFFFD\uFFFD\uFFFD")
       << "bytes that are not UTF-8";
 }

@@ -99,8 +99,8 @@ TEST(Durations, RefusesWhatIsNoTable) {
   EXPECT_THAT(refusal(""), names("it has no durations"));
   EXPECT_THAT(refusal(kHeader), names("it has no durations"));
   EXPECT_THAT(refusal("case,seconds,status\nA/b:c,1,ok\n"), names("the line '# format: ...' is missing"));
-  EXPECT_THAT(refusal("A/b:c,1,ok\n"), names("line 1: 'A/b:c,1,ok' is no header line"));
-  EXPECT_THAT(refusal("# colour: red\n"), names("'# colour: red' is no header line"));
+  EXPECT_THAT(refusal("A/b:c,1,ok\n"), names("line 1: 'A/b:c,1,ok' is not a header line"));
+  EXPECT_THAT(refusal("# colour: red\n"), names("'# colour: red' is not a header line"));
   EXPECT_THAT(refusal("# gpu: A\n# gpu: B\n"), names("line 2: 'gpu' is there twice"));
   EXPECT_THAT(refusal("# format: 2\ncase,seconds,status\nA/b:c,1,ok\n"), names("format 2 is not 1"));
   EXPECT_THAT(refusal("# format: 1\n# gpu: A\n# memory_bytes: 0\ncase,seconds,status\nA/b:c,1,ok\n"),

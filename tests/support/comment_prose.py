@@ -1,6 +1,6 @@
 """The prose of comments: blocks of C++ comments in a tree, and habits of style that make a reader read twice.
 
-A block is a run of lines that are comments alone, `//` or `///`. Comments behind code are no blocks: they are fragments.
+A block is a run of lines that are comments alone, `//` or `///`. Comments behind code are not blocks: they are fragments.
 """
 import math
 import pathlib

@@ -44,7 +44,7 @@ TEST(TbenchClassify, TakesRules) {
   const support::ChildResult result = classify("mine\n", "--rules " + path);
   EXPECT_EQ(result.exit_status, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_THAT(result.err, HasSubstr("rules.txt', line 2, column 6: '(a' is no rule"));
+  EXPECT_THAT(result.err, HasSubstr("rules.txt', line 2, column 6: '(a' is not a rule"));
 }
 
 }  // namespace

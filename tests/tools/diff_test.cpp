@@ -204,7 +204,7 @@ TEST_F(TbenchDiff, WrongCommandLines) {
   expect_usage_error({a}, HasSubstr("1 file and no --to"));
   expect_usage_error({a, a, a}, HasSubstr("3 files and no --to"));
   expect_usage_error({a, a, "--sort=nam"}, HasSubstr("did you mean 'name'?"));
-  expect_usage_error({a, a, "--tau=0"}, HasSubstr("--tau: 0 is no threshold"));
+  expect_usage_error({a, a, "--tau=0"}, HasSubstr("--tau: 0 is not a threshold"));
   expect_usage_error({a, a, "--tau=x"}, HasSubstr("--tau"));
   expect_usage_error({a, a, "--json", "--csv"}, HasSubstr("exclude each other"));
   expect_usage_error({a, b, "--filter=("}, HasSubstr("is not an extended regular expression"));

@@ -74,7 +74,7 @@ TEST_F(Hints, SuggestsFlagsWithTheirValues) {
 TEST_F(Hints, TakesUnitsOffNumbers) {
   expect_answer("gate b.json --wait=5s", "--wait: '5s' is not a number of seconds; did you mean '5'?");
   expect_answer("gate b.json --wait=2min", "did you mean '120'?");
-  expect_answer("gate b.json --wait=soon", "--wait: 'soon' is no time; give seconds, from 0 to 3600");
+  expect_answer("gate b.json --wait=soon", "--wait: 'soon' is not a time; give seconds, from 0 to 3600");
   expect_answer("diff a.json b.json --tau=2%", "--tau: '2%' is not a percentage; did you mean '2'?");
   expect_answer("history --nights=30d", "--nights: '30d' is not a whole number of at least 1; did you mean '30'?");
 }

@@ -50,7 +50,7 @@ SPOILERS = {
     },
     "FleetSlow": {
         "a slow GPU that is sound": with_value("SOUND", "outcome"),
-        "a standing that is no word": with_value("bad", "resources", 0, "machines", 0, "verdict"),
+        "a standing that is not a word": with_value("bad", "resources", 0, "machines", 0, "verdict"),
     },
     "GateBlind": {"a blind gate that passed": with_value("PASSED", "outcome"), "no night": without("night")},
     "GateNullControlFailed": {"a failed control that exits with 0": with_value(0, "exit_status")},

@@ -95,11 +95,11 @@ class Journals(InFolder):
         with self.assertRaisesRegex(tbench.ReadError, "line 2: .*'median_s'"):
             tbench.read(path)
         for changes, difference in (
-            ({"sources_digest": "0" * 64}, "another sources_digest"),
-            ({"versions": {"driver": "1"}}, "another versions"),
-            ({"clock_policy": "locked"}, "another clock_policy"),
-            ({"build_type": "Debug"}, "another build_type"),
-            ({"gpu": {"name": "NVIDIA H100"}}, "another device, NVIDIA H200 against NVIDIA H100"),
+            ({"sources_digest": "0" * 64}, "different sources_digest"),
+            ({"versions": {"driver": "1"}}, "different versions"),
+            ({"clock_policy": "locked"}, "different clock_policy"),
+            ({"build_type": "Debug"}, "different build_type"),
+            ({"gpu": {"name": "NVIDIA H100"}}, "different device, NVIDIA H200 against NVIDIA H100"),
         ):
             self.write("a.json.journal", self.journal(self.entries, **changes))
             with self.assertRaisesRegex(tbench.ReadError, f"belongs to another run .*: {difference}; remove it"):
@@ -185,7 +185,7 @@ class Errors(InFolder):
         self.assert_refused(self.write("a.json", ""), "the file is empty")
         self.assert_refused(self.write("a.json", "GPU 1.5 ms"), "not JSON, at line 1, column 1")
         self.assert_refused(self.write("a.json", b'{"a": "\xff"}'), "byte 7 is not UTF-8")
-        self.assert_refused(self.write("a.json", '{"a": NaN}'), "NaN is no number of JSON")
+        self.assert_refused(self.write("a.json", '{"a": NaN}'), "NaN is not a JSON number")
         self.assert_refused(self.write("a.json", "[" * 100_000), "not JSON")
         for end in (100, 2_000, len(golden) // 2, len(golden) - 3):
             self.assert_refused(self.write("a.json", golden[:end]), f"cut off after {end} characters", "copy it again")

@@ -130,7 +130,7 @@ class TheReader(unittest.TestCase):
 
     def test_says_where_a_row_is_wrong(self):
         self.assertIn("renames.tsv:2: 3 columns", self.refusal("# a comment\ntype\tA\tB\n"))
-        self.assertIn(":1: 'kind' is no kind of name", self.refusal("kind\tA\tB\t\n"))
+        self.assertIn(":1: 'kind' is not a kind of name", self.refusal("kind\tA\tB\t\n"))
         self.assertIn(":1: 'A' needs another name, not 'A'", self.refusal("type\tA\tA\t\n"))
         self.assertIn(":1: 'A' needs another name, not ''", self.refusal("type\tA\t\tx\n"))
         self.assertIn(":2: 'A' has a new name in line 1", self.refusal("type\tA\tB\tx\ntype\tA\tC\tx\n"))

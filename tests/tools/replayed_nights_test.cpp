@@ -1,4 +1,5 @@
-// Tests thirty nights of an H200's results with `tbench gate`, as a scheduled job runs it.
+// Replays thirty nights of results from an H200 through `tbench gate`, as a nightly job runs it. A night with a slow
+// host and a night with a slow implementation follow.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -49,9 +49,10 @@ void add_classify(CLI::App& app) {
       "classify", "Read kernel names from standard input, one per line, and print the class of each");
   const auto rules_file = std::make_shared<std::string>();
   command
-      ->add_option("--rules", *rules_file,
-                   "Rules to use in place of the built-in ones: a class and a regular expression per line; the first "
-                   "that matches decides")
+      ->add_option(
+          "--rules", *rules_file,
+          "Rules to use instead of the built-in ones: a class and a regular expression per line; the first rule "
+          "that matches a name gives its class")
       ->type_name("FILE");
   command->callback([rules_file] { run_classify(*rules_file); });
 }

@@ -153,7 +153,7 @@ void add_tau_option(CLI::App& command, std::optional<double>& percent) {
       ->type_name("PERCENT")
       ->check(number_of(
           "a percentage", &percent_in, [](double value) { return value > 0 && value < 100; },
-          "is no threshold; give percent, above 0 and below 100"));
+          "is not a threshold; give percent, above 0 and below 100"));
 }
 
 void add_wait_option(CLI::App& command, double& seconds) {
@@ -162,7 +162,7 @@ void add_wait_option(CLI::App& command, double& seconds) {
       ->capture_default_str()
       ->check(number_of(
           "a number of seconds", &seconds_in, [](double value) { return value >= 0 && value <= 3600; },
-          "is no time; give seconds, from 0 to 3600"));
+          "is not a time; give seconds, from 0 to 3600"));
 }
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error, std::span<const std::string> words) {

@@ -151,10 +151,10 @@ int run(DiffArguments arguments) {
 }
 
 void declare_output_options(CLI::App& command, DiffArguments& arguments) {
-  command.add_flag("--markdown", arguments.markdown, "For a pull request");
-  command.add_flag("--all", arguments.all, "Show every case, with its whole name, as wide as that takes");
-  command.add_flag("--json", arguments.json, "For programs, in full");
-  command.add_flag("--csv", arguments.csv, "For a spreadsheet");
+  command.add_flag("--markdown", arguments.markdown, "Print Markdown, for a pull request");
+  command.add_flag("--all", arguments.all, "Show every case with its full name, at any width");
+  command.add_flag("--json", arguments.json, "Print JSON with all data, for programs");
+  command.add_flag("--csv", arguments.csv, "Print CSV, for a spreadsheet");
   command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
 }
 
@@ -162,8 +162,9 @@ void declare_output_options(CLI::App& command, DiffArguments& arguments) {
 
 void declare_comparison_options(CLI::App& command, DiffArguments& arguments) {
   command
-      .add_option("BASE", arguments.base,
-                  "Results of the base, one file per process; without --to, two files: the base and the new one")
+      .add_option(
+          "BASE", arguments.base,
+          "Results of the base, one file per process; without --to, give two files: the base and the new results")
       ->required();
   command.add_option("--to", arguments.next, "New results, one file per process")->type_name("NEW");
   add_tau_option(command, arguments.tau_percent);
@@ -174,15 +175,16 @@ void declare_comparison_options(CLI::App& command, DiffArguments& arguments) {
       "Exit with 4 if a case is LIKELY_SLOWER, UNDECIDED, NOT_JUDGED, CLOCK or HOST; but not for ceilings that "
       "are NOT_JUDGED, and not for cases that no side can run (unsupported or oom on both)");
   command
-      .add_option("--db", arguments.db,
-                  "History of 'tbench gate': it tells how much each case varies between processes of one build, so "
-                  "that a few replicates detect smaller changes")
+      .add_option(
+          "--db", arguments.db,
+          "History of 'tbench gate'. It shows how much each case varies between processes of one build, so that "
+          "a few replicates detect smaller changes")
       ->type_name("FILE");
   command
       .add_option("--spreads", arguments.spreads,
-                  "What 'tbench spreads' knows of two processes and two machines here, over what is built in")
+                  "Spreads measured on your machines by 'tbench spreads'; they replace the built-in ones")
       ->type_name("FILE");
-  command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
+  command.add_option("--filter", arguments.options.filter, "Use only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command
       .add_option("--sort", arguments.sort,

@@ -58,13 +58,14 @@ void run(const Arguments& arguments) {
 
 void add_durations(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "durations", "Write how long each case takes on a GPU model: the table that transformer_bench plans a run by");
+      "durations", "Write the table of case durations on a GPU model, from which transformer_bench plans a run");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->files, "Results of GPUs of one model, by any builds")->required();
   command
-      ->add_option("--cases", arguments->cases,
-                   "Keep only the cases named in this file, one a line, as 'transformer_bench --benchmark_list_tests' "
-                   "prints them")
+      ->add_option(
+          "--cases", arguments->cases,
+          "Keep only the cases named in this file, one per line, as 'transformer_bench --benchmark_list_tests' "
+          "prints them")
       ->type_name("NAMES");
   command->add_option("-o,--output", arguments->out, "The file to write [default: standard output]")->type_name("OUT");
   command->footer("Exit: 0; 2 usage, unreadable input or GPUs of several models.");

@@ -71,21 +71,21 @@ void add_fleet(CLI::App& app, int& exit_status) {
       ->required();
   command
       ->add_option("--known", arguments->known,
-                   "How much healthy GPUs differ: the --json output of an earlier fleet of the same model [default: "
-                   "what this project has measured, if it knows the model]")
+                   "How much healthy GPUs differ: the --json output of an earlier 'tbench fleet' for the same model "
+                   "[default: built-in measurements, if there are any for the model]")
       ->type_name("FILE");
   command->add_flag("--alone", arguments->alone,
-                    "Use no earlier measurements: estimate how much GPUs differ from these alone");
+                    "Use no earlier measurements: estimate from the given results alone how much GPUs differ");
   command
       ->add_option("--false-alarms", arguments->false_alarms,
                    "Share of healthy fleets in which a GPU may be called slow by mistake")
       ->type_name("PERCENT")
       ->check(number_of(
           "a percentage", &percent_in, [](double value) { return value > 0 && value < FleetArguments::kPercent; },
-          "is no rate; give percent, above 0 and below 100"))
+          "is not a rate; give percent, above 0 and below 100"))
       ->capture_default_str();
-  command->add_flag("--markdown", arguments->markdown, "For a Markdown file");
-  command->add_flag("--json", arguments->json, "For programs, in full, and for --known");
+  command->add_flag("--markdown", arguments->markdown, "Print Markdown");
+  command->add_flag("--json", arguments->json, "Print JSON with all data, for programs and for --known");
   command->footer(
       "Exit: 0 no GPU is slow; 1 at least one is; 2 usage or unreadable input; 3 GPUs of different models or "
       "settings.");

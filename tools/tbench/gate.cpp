@@ -188,8 +188,8 @@ void add_gate(CLI::App& app, int& exit_status) {
       "Exit: 0 PASSED, or REVIEW without --strict; 1 a case failed, is wrong, missing, impossibly fast or confirmed to "
       "be slower; 2 usage, unreadable input or history; 3 files of different runs; 4 see --strict; without --good, a "
       "slowdown is at most UNCONFIRMED, which is a REVIEW; 5 the null control "
-      "failed; 6 nothing was judged in more than three runs in a row, or the heartbeat was not found; 7 the run is not "
-      "whole, or its samples are those of an earlier one.");
+      "failed; 6 nothing was judged in more than three runs in a row, or the heartbeat was not found; 7 the run is "
+      "incomplete, or its samples are those of an earlier one.");
   command->callback([arguments, &exit_status] { exit_status = judge_and_show(*arguments); });
 }
 

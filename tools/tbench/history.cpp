@@ -108,23 +108,25 @@ void add_history(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<HistoryArguments>();
   command->add_option(
       "REGEX", arguments->pattern,
-      "Cases whose name matches this regular expression: a single one is shown in full, several as a row each");
+      "Show the cases whose names match this regular expression: a single case in full, several in one row each");
   command->add_option("--db", arguments->db, "The history")->type_name("FILE")->capture_default_str();
   command
-      ->add_option("--import", arguments->import,
-                   "First add every results file in this folder and its subfolders; processes of one build that follow "
-                   "each other within six hours form one run")
+      ->add_option(
+          "--import", arguments->import,
+          "First add every results file in this folder and its subfolders to the history; processes of one build "
+          "that follow each other within six hours form one run")
       ->type_name("DIR");
   command
-      ->add_option("--backup", arguments->backup,
-                   "Copy the history to this file, which must not exist, while others may write to it")
+      ->add_option(
+          "--backup", arguments->backup,
+          "Copy the history to this file, which must not exist. Other programs may write to the history meanwhile")
       ->type_name("FILE");
   command->add_option("--nights", arguments->nights, "Show only the newest N runs")
       ->type_name("N")
       ->check(count_of(1))
       ->capture_default_str();
   add_wait_option(*command, arguments->wait);
-  command->add_flag("--json", arguments->json, "For programs, in full");
+  command->add_flag("--json", arguments->json, "Print JSON with all data, for programs");
   command
       ->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table per case")
       ->type_name("FILE.html");

@@ -120,16 +120,16 @@ void add_merge(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<MergeArguments>();
   command
       ->add_option("FILE", arguments->files,
-                   "Results of one kind of machine and one build: the shards of --tb_shard, or parts that "
-                   "--benchmark_filter chose")
+                   "Results of one machine model and one build: the shards of --tb_shard, or parts selected by "
+                   "--benchmark_filter")
       ->required();
   command->add_option("-o,--output", arguments->out, "The file to write, compressed if its name ends in .gz")
       ->type_name("OUT")
       ->required();
   command->footer(
-      "Exit: 0 the file is what an undivided run would have written; 1 it lacks shards or cases, which are named; 2 "
-      "usage "
-      "or unreadable input; 3 different machines, builds or options. After 2 and 3 nothing was written.");
+      "Exit: 0 the file is what an undivided run would have written; 1 it lacks shards or cases, and stderr names "
+      "them; 2 "
+      "usage or unreadable input; 3 different machines, builds or options. With 2 and 3, nothing is written.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

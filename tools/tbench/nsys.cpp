@@ -126,21 +126,23 @@ void add_nsys(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("nsys", "Show the tables of Nsight Systems exports");
   const auto arguments = std::make_shared<NsysArguments>();
   command
-      ->add_option("FILE", arguments->files,
-                   "What 'nsys export --type=sqlite' wrote; of several each has its page, and one that cannot be read "
-                   "is named and passed over (exit status 1)")
+      ->add_option(
+          "FILE", arguments->files,
+          "Exports from 'nsys export --type=sqlite'. Each gets its own page. A file that cannot be read is named "
+          "and skipped (exit status 1)")
       ->required();
   command
-      ->add_option("-o", arguments->folder,
-                   "Also write trace.json.gz (for Perfetto and 'tbench profile'), kernels.csv, ranges.csv, api.csv, "
-                   "folded.txt (for flame graphs) and summary.json to this folder; of several exports each to a folder "
-                   "in it")
+      ->add_option(
+          "-o", arguments->folder,
+          "Also write trace.json.gz (for Perfetto and 'tbench profile'), kernels.csv, ranges.csv, api.csv, "
+          "folded.txt (for flame graphs) and summary.json to this folder; with several exports, to one subfolder "
+          "each")
       ->type_name("FOLDER");
   command
       ->add_option("--map", arguments->maps,
-                   "Give ranges of another program the names that phases and tables go by (repeatable): --map "
+                   "Rename another program's ranges to the names that phases and tables use (repeatable): --map "
                    "'train/fwd=FORWARD'. One '*' stands for any text, also in OURS: --map 'h.*.attn=attention', --map "
-                   "'block *=layer.*'. The first that fits a range counts")
+                   "'block *=layer.*'. The first pattern that matches a range applies")
       ->allow_extra_args(false)
       ->type_name("THEIRS=OURS");
   add_profile_options(*command, arguments->show);

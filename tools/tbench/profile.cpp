@@ -127,8 +127,8 @@ void add_profile(CLI::App& app) {
       ->required();
   command
       ->add_option("-o,--output", arguments->html,
-                   "Write a self-contained HTML page: flame graph, memory over a step (of memory.csv beside the trace) "
-                   "and all tables")
+                   "Write a self-contained HTML page: flame graph, memory over a step (from memory.csv next to the "
+                   "trace) and all tables")
       ->type_name("FILE.html");
   add_profile_options(*command, arguments->show);
   command->callback([arguments] { run_profile(*arguments); });

@@ -50,7 +50,7 @@ html::TimePart part_of(const profile::FlameFrame& frame, double steps) {
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
-  command.add_option("--steps", arguments.steps, "Number of captured steps: counts and totals become those of one")
+  command.add_option("--steps", arguments.steps, "Number of captured steps; counts and totals are then per step")
       ->check(count_of(1, kMaxSteps))
       ->type_name("N");
   command
@@ -67,15 +67,15 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
                    "Show kernels with their template arguments and parameters");
   command
       .add_option("--table", arguments.tables,
-                  fmt::format("Only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
+                  fmt::format("Show only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
       ->allow_extra_args(false)
       ->type_name("NAME");
   command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as for 'tbench classify'")
       ->type_name("FILE");
-  command.add_flag("--markdown", arguments.markdown, "Tables for a Markdown file");
-  command.add_flag("--csv", arguments.csv, "For a spreadsheet");
-  command.add_flag("--latex", arguments.latex, "For a paper");
-  command.add_flag("--json", arguments.json, "For programs: everything, in seconds, of the whole capture");
+  command.add_flag("--markdown", arguments.markdown, "Print Markdown tables");
+  command.add_flag("--csv", arguments.csv, "Print CSV, for a spreadsheet");
+  command.add_flag("--latex", arguments.latex, "Print LaTeX, for a paper");
+  command.add_flag("--json", arguments.json, "Print JSON with all data, for programs: seconds, over the whole capture");
 }
 
 void check_profile_options(const ProfileArguments& arguments) {

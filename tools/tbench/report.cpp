@@ -195,9 +195,8 @@ void add_report(CLI::App& app, int& exit_status) {
   declare_table_options(*command, *arguments);
   declare_output_options(*command, *arguments);
   command->footer(
-      "Exit: 0; 1 of several files some cannot be read, which are named and passed over, no file has a case of "
-      "--study, "
-      "or --check found a section that differs; 2 usage or unreadable input.");
+      "Exit: 0; 1 some of several files cannot be read (they are named and skipped), no file has a case of --study, or "
+      "--check found a section that differs; 2 usage or unreadable input.");
   command->callback([arguments, &exit_status] { run_report(*arguments, exit_status); });
 }
 

@@ -83,7 +83,7 @@ class ResultFiles {
 };
 
 /// Replaces the folders among `paths` by the results files in them and below them, by name. Lines on stderr name the
-/// files that are no results.
+/// files that are not results.
 /// @throws  UsageError  for a folder without results
 [[nodiscard]] std::vector<std::string> without_folders(const std::vector<std::string>& paths);
 

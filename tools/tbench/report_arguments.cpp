@@ -13,36 +13,37 @@ namespace {
 void declare_study(CLI::App& command, ReportArguments& arguments) {
   command
       .add_option("--study", arguments.study,
-                  fmt::format("The tables of studies (NAME or NAME,NAME...), from any files: {}",
+                  fmt::format("Show the tables of these studies (NAME or NAME,NAME...), from any files: {}",
                               fmt::join(studies::known_study_names(), ", ")))
       ->type_name("NAME");
   command
       .add_option("--axis", arguments.axes,
-                  "With --study: Family.key=v1,v2, values in place of the study's (repeatable)")
+                  "With --study: use the values of Family.key=v1,v2 instead of the study's own (repeatable)")
       ->allow_extra_args(false)
       ->type_name("AXIS");
   command
       .add_option("--top", arguments.top,
-                  "With --study: how many rows the rankings show of each phase or range, in place of 5 or 8")
+                  "With --study: number of rows that rankings show for each phase or range [default: 5 or 8]")
       ->check(count_of(1))
       ->type_name("N");
   command.add_flag("--csv", arguments.csv,
-                   "For a spreadsheet: a study, or a table that compares (but --over with --pivot)");
-  command.add_flag("--latex", arguments.latex, "For a paper: a study, or a table that compares");
-  command.add_flag("--json", arguments.json, "For programs: one file, a study, a table that compares, or --limits");
+                   "Print a study or a comparison as CSV, for a spreadsheet (not --over with --pivot)");
+  command.add_flag("--latex", arguments.latex, "Print a study or a comparison as LaTeX, for a paper");
+  command.add_flag("--json", arguments.json, "Print one file, a study, a comparison or --limits as JSON, for programs");
 }
 
 void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
   command
-      .add_option("--of", arguments.of,
-                  "With --over: the other side of the ratios, e.g. impl:sdpa_flash (repeatable; the fastest counts)")
+      .add_option(
+          "--of", arguments.of,
+          "With --over: the cases whose times are divided, e.g. impl:sdpa_flash (repeatable; the fastest counts)")
       ->allow_extra_args(false)
       ->type_name("KEY:VALUE[/...]");
   command
-      .add_option("--over", arguments.over,
-                  "Divide the times of --of by those of the same cases with these parameters, e.g. impl:flash; with "
-                  "--pivot=KEY "
-                  "and --rows a column for each value of KEY")
+      .add_option(
+          "--over", arguments.over,
+          "Divide the times of --of by the times of the same cases with these parameters, e.g. impl:flash; with "
+          "--pivot=KEY and --rows, in one column per value of KEY")
       ->type_name("KEY:VALUE[/...]");
   command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
       ->type_name("KEY[,KEY...]");
@@ -55,19 +56,19 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("GPU=PRICE");
   command.add_flag("--repeat", arguments.repeat,
-                   "How far the medians of three or more processes differ, in one file or several");
+                   "Show how far the medians of three or more processes differ, in one file or several");
   command.add_flag(
       "--limits", arguments.limits,
-      "What limits each traced step (--tb_trace=on), with the numbers, and what removing that limit would gain");
+      "Show what limits each traced step (--tb_trace=on), with the numbers, and what removing that limit would gain");
   command.add_flag("--host-times", arguments.host_times,
-                   "Where the run's own time went, by family: building, verifying, sampling, tracing");
+                   "Show how long the run took to build, verify, sample and trace, by family");
   command
       .add_option("--pytorch", arguments.pytorch,
-                  "Show results beside those that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
+                  "Show results next to those of tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py")
       ->type_name("FILE.json");
   command
       .add_option("--ncu", arguments.ncu,
-                  "Show the kernels of a traced case beside the times that tools/ncu_kernel_times.py wrote of it")
+                  "Show the kernels of a traced case next to their times from tools/ncu_kernel_times.py")
       ->type_name("FILE.json");
   command.add_flag("--self-comparison", arguments.self_comparison,
                    "FILE is the aa_verdict.json of tests/bench/aa_check.py: a build against itself");
@@ -83,21 +84,22 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
 void declare_table_options(CLI::App& command, ReportArguments& arguments) {
   command.add_option(
       "FILE", arguments.files,
-      "Results, as transformer_bench --benchmark_out=FILE writes them, packed or not, or folders of them; "
-      "several with -o, --study, --headline, --over, --repeat, --host-times, --pytorch or --ncu");
-  command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
+      "Results, as transformer_bench --benchmark_out=FILE writes them, compressed or not, or folders of them. Several "
+      "FILEs need -o, --study, --headline, --over, --repeat, --host-times, --pytorch or --ncu");
+  command.add_option("--filter", arguments.options.filter, "Use only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command
-      .add_option("--pivot", arguments.pivot,
-                  "Spread the values of these parameters over columns; with --study in all tables without a comparison")
+      .add_option(
+          "--pivot", arguments.pivot,
+          "Spread the values of these parameters over columns; with --study, in all tables without a comparison")
       ->type_name("KEY[,KEY...]");
   command
       .add_option("--show", arguments.show,
-                  fmt::format("What the cells of a pivot hold: {}", fmt::join(render::metric_names(), ", ")))
+                  fmt::format("Quantity in the cells of a pivot: {}", fmt::join(render::metric_names(), ", ")))
       ->capture_default_str()
       ->type_name("METRIC");
   command.add_flag("--no-environment", arguments.hides_environment,
-                   "Leave out the lines that say where and with what it was measured");
+                   "Leave out the lines that name the GPU, the software and the date of the measurement");
   declare_study(command, arguments);
   declare_side_by_side(command, arguments);
 }
@@ -105,10 +107,10 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
 void declare_output_options(CLI::App& command, ReportArguments& arguments) {
   command
       .add_option("-o,--output", arguments.html,
-                  "Write a self-contained HTML page with tables and plots; a study or a comparison also as .md, .csv, "
-                  ".tex or .json")
+                  "Write a self-contained HTML page with tables and plots; for a study or a comparison, the name may "
+                  "also end in .md, .csv, .tex or .json")
       ->type_name("FILE.html");
-  command.add_flag("--markdown", arguments.options.markdown, "Tables for a Markdown file");
+  command.add_flag("--markdown", arguments.options.markdown, "Print Markdown tables");
   command
       .add_option("--update", arguments.update,
                   "Write the tables as Markdown between the markers of --section in this file; without --section, "
@@ -116,7 +118,7 @@ void declare_output_options(CLI::App& command, ReportArguments& arguments) {
       ->type_name("FILE.md");
   command
       .add_option("--section", arguments.section,
-                  "Between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file of --update")
+                  "With --update: write between <!-- tbench:NAME --> and <!-- /tbench:NAME -->")
       ->type_name("NAME");
   command
       .add_option("--check", arguments.check,

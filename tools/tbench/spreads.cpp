@@ -115,21 +115,20 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_spreads(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "spreads", "Tell what two processes and two machines differ by: what 'tbench diff' judges single files by");
+  CLI::App* command = app.add_subcommand("spreads",
+                                         "Measure how much two processes, or two machines, differ on the same code; "
+                                         "'tbench diff' uses this for single files");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("RESULTS", arguments->results, "Results files, or folders of them")->required();
   command->add_option("-o,--output", arguments->out, "The file to write")->type_name("FILE");
-  command->add_option("--add", arguments->add, "Add to the processes that this file was made of, and write it again")
+  command->add_option("--add", arguments->add, "Add RESULTS to the processes in this file, and rewrite it")
       ->type_name("FILE");
   command
       ->add_option("--exclude", arguments->exclude,
                    "Leave out files whose path matches this regular expression, such as those that measured something "
                    "else under the same names")
       ->type_name("REGEX");
-  command->footer(
-      "Example: tbench spreads --add mine.json run1.json run2.json; tbench diff a.json b.json --spreads=mine.json\n"
-      "Exit: 0; 2 usage or unreadable input.");
+  command->footer("Exit: 0; 2 usage or unreadable input.");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -59,7 +59,8 @@ struct WarmUp {
 /// kernel took about 10 % of a 10 ms step).
 inline constexpr double kHostBoundDrain = 0.05;
 
-/// The share of its ceiling from which a rate counts as above it. Measurement errors explain smaller shares.
+/// A rate counts as above its ceiling if it exceeds the ceiling by more than 2 %. Smaller excesses are measurement
+/// error.
 inline constexpr double kMostOfACeiling = 1.02;
 
 /// The times of one case. All times are per step; a step of a kernel's case is one launch.

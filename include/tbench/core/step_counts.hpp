@@ -17,7 +17,8 @@
 
 namespace tbench {
 
-/// The key of a case's name that shortens its size. Names of cases with whole sizes do not have it.
+/// The key of a case's name that truncates the model to its first N layers (`layers:N`). Names of cases with all layers
+/// lack it.
 inline constexpr std::string_view kLayersKey = "layers";
 
 /// Returns the size that a case runs: the size with the name that its key `size` has. With `layers:N`, only the first N

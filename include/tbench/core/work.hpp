@@ -84,7 +84,7 @@ struct AttentionShape {
 [[nodiscard]] Work attention_work(const AttentionShape& shape, AttentionPass pass);
 
 /// Returns a lower bound of the bytes that an attention pass holds at once, with `element_bytes` per element: q, k, v
-/// and the output, and their four gradients if the pass has a backward. Scores that an implementation keeps are extra.
+/// and the output, and their four gradients if there is a backward pass. Scores that an implementation keeps are extra.
 [[nodiscard]] std::int64_t attention_min_bytes(const AttentionShape& shape, AttentionPass pass,
                                                std::int64_t element_bytes);
 

@@ -22,8 +22,8 @@ namespace tbench::gate {
 /// Number of earlier runs that cases and ceilings are compared with, and the minimum that a screen needs.
 inline constexpr std::size_t kScreenRuns = 20;
 inline constexpr std::size_t kMinScreenRuns = 8;
-/// In an epoch that began with a changed fact, a run with fewer runs than this before it is also compared with the kept
-/// build.
+/// Number of runs at the start of an epoch that are also compared with the kept build, if the epoch began because a
+/// fact about the machine changed.
 inline constexpr std::size_t kYoungRuns = 3;
 /// Number of the last runs that are searched for change points.
 inline constexpr std::size_t kTrendRuns = 90;
@@ -34,8 +34,8 @@ struct ConfirmationBlock {
   std::vector<compare::ComparisonSide> next;
 };
 inline constexpr std::size_t kConfirmationBlocks = 6;
-/// Number of blocks that confirm a creep, whose threshold is half as large. Ten blocks find 95 % of the creeps that are
-/// twice the threshold, six blocks find 57 %.
+/// Number of blocks that confirm a creep (a slow drift). Its threshold is half as large, so it needs more blocks: ten
+/// blocks find 95 % of the creeps that are twice the threshold, six blocks find 57 %.
 inline constexpr std::size_t kCreepBlocks = 10;
 
 /// Runs only the given cases, in the given number of blocks.
@@ -68,7 +68,8 @@ struct GateOptions {
   /// includes these runs, scaled to the level of the candidate's machine. Only its own runs decide whether the
   /// candidate's machine has changed.
   std::vector<std::vector<history::PastRun>> other_machines{};
-  /// If absent, the run as a whole is not checked, for instance a run of one case with an injected slowdown.
+  /// If absent, the run as a whole is not checked. It is absent for a run of one case with an injected slowdown, for
+  /// instance.
   std::optional<NightFacts> night{};
   Confirm confirm_last_good{};  // empty if there is no such build
   Confirm confirm_pinned{};

@@ -55,7 +55,7 @@ struct CaseReport {
   bool operator==(const CaseReport&) const = default;
 };
 
-/// The resource that a ceiling limits. Ceilings of the host vary from run to run and say nothing about the GPU's
+/// The resource that a ceiling limits. Ceilings of the host vary from run to run and are independent of the GPU's
 /// computation.
 enum class Resource { kDevice, kHost };
 

@@ -81,7 +81,7 @@ void refuse_planted(const MeasuredRun& run);
 /// Returns the keys (match_key) of the run's cases whose name contains a match; none for an empty pattern.
 /// @param pattern  as CaseFilter takes it
 /// @param flag     where the pattern comes from, for error messages
-/// @throws         UsageError  naming the flag, for one that is no regular expression or that no case matches
+/// @throws         UsageError  naming the flag, for one that is not a regular expression or that no case matches
 [[nodiscard]] std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& pattern,
                                                   const std::string& flag);
 

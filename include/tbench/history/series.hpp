@@ -44,7 +44,7 @@ struct Series {
 /// points are searched for in the valid points of each epoch.
 /// @param pattern  as CaseFilter takes it
 /// @param max_runs  number of newest runs per machine
-/// @throws         UsageError  for a pattern that is no regular expression or that no case matches; as History::runs
+/// @throws         UsageError  for a pattern that is not a regular expression or that no case matches; as History::runs
 [[nodiscard]] std::vector<Series> read_series(const History& history, const std::string& pattern, std::size_t max_runs);
 
 /// Draws one character per value, from low to high, and a dot for a missing value. Values that differ by less than 4 %

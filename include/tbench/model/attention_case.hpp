@@ -46,9 +46,9 @@ using KernelObserver = std::function<std::optional<ObservedKernels>(Case& built,
 
 /// Makes an attention case. Its functions:
 /// - unsupported_reason() allocates a few bytes on the device.
-/// - build() makes q, k, v and, for a backward, the output's gradient: seeded, normal, [batch, heads, seq, head_dim]
-///   contiguous. For a backward, it runs the forward pass twice and measures the memory that the second run keeps for
-///   the backward.
+/// - build() makes q, k, v and, for a backward pass, the output's gradient: seeded, normal,
+///   contiguous [batch, heads, seq, head_dim]. For a backward pass, it runs the forward pass twice and measures the
+///   memory that the second run keeps.
 /// - verify() overwrites old results with NaN, runs the step, and compares the output, the row sums' logarithms (if the
 ///   implementation returns them) and the gradients with float64 of the same inputs. If comparing whole tensors would
 ///   take too long, it compares some complete (batch, head) pairs, the last pair among them, and the output of some

@@ -1,5 +1,5 @@
-// Cases of a training step that the ranks of a run make together, each on its part of a batch. The interface is free of
-// LibTorch.
+// Cases of a training step that all ranks of a run perform together, each on its part of a batch. The interface does
+// not use LibTorch.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace tbench {
 namespace model {
 
 /// How ranks compute the mean of their gradients, and which rank updates which parameters.
-/// - `none`: no communication. Every rank makes steps by itself, all ranks at the same time: the baseline of the other
+/// - `none`: no communication. All ranks run steps at the same time, each by itself. This is the baseline of the other
 ///   strategies.
 /// - `naive`: after backward, one all-reduce per parameter tensor.
 /// - `flat`: after backward, all gradients are copied into one buffer per dtype, all-reduced and copied back.

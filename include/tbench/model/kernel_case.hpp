@@ -17,7 +17,8 @@
 
 namespace tbench::model {
 
-/// `forward` keeps nothing for a backward; `backward` is timed alone, with the tensors that one forward pass has saved.
+/// `forward` keeps nothing for a backward pass; `backward` is timed alone, with the tensors that one forward pass has
+/// saved.
 enum class KernelPass { kForward, kBackward };
 
 [[nodiscard]] std::string_view to_string(KernelPass pass);

@@ -42,8 +42,8 @@ struct SupervisorOptions {
   /// How long a child may give no sign of life while it works on a request. Only bytes in its message pipe are a sign
   /// of life; output on stderr is not.
   Seconds timeout{120.0};
-  /// The longest wait for a child's hello. Before it, the child loads libraries and initialises the device, so that a
-  /// time-out is no case's fault.
+  /// The longest wait for a child's hello. Before the hello, the child loads libraries and initialises the device, so a
+  /// time-out here is not the fault of a case.
   Seconds start_timeout{120.0};
   Seconds exit_grace{5.0};         // time for a child to end when asked, before it is killed
   Seconds kill_limit{10.0};        // time for a killed child to end, before it is abandoned (the kernel may hold it)

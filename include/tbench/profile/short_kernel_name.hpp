@@ -1,4 +1,4 @@
-// Short names of kernels for tables and plots: `elementwise_kernel [mul bf16]` in place of a name with 400 characters.
+// Short names of kernels for tables and plots: `elementwise_kernel [mul bf16]` instead of a name with 400 characters.
 #pragma once
 
 #include <map>

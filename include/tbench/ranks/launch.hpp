@@ -26,7 +26,7 @@ struct Launch {
   std::uint16_t port{};
   /// Whether torchrun's agent serves the store at that address. If it does not, rank 0 serves it.
   bool has_agent_store{};
-  /// Distinguishes this start from an earlier start in the same store: torchrun starts all ranks again when one ends.
+  /// Distinguishes this attempt from earlier ones in the same store, since torchrun restarts all ranks after one fails.
   std::string attempt{"0"};
   bool operator==(const Launch&) const = default;
 
@@ -50,8 +50,8 @@ using Lookup = std::function<std::optional<std::string>(const std::string& name)
 /// @throws  UsageError  with SLURM_STEP_NODELIST and its value
 [[nodiscard]] std::string first_host(std::string_view nodes);
 
-/// Returns the CUDA_VISIBLE_DEVICES with which this rank sees only its own GPU: entry `local_rank` of the present list.
-/// Returns a list with one entry unchanged: the launcher has already assigned the GPU.
+/// Returns the value of CUDA_VISIBLE_DEVICES that shows this rank only its own GPU: entry `local_rank` of the current
+/// list. A list with one entry is returned unchanged, since the launcher has then assigned the GPU already.
 /// @param visible  present value of the variable; nullopt stands for all GPUs of the host
 /// @throws         UsageError  if the host has more ranks than the list has GPUs
 [[nodiscard]] std::string visible_gpu(const std::optional<std::string>& visible, int local_rank);

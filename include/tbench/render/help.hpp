@@ -12,9 +12,9 @@ namespace tbench::render {
 /// The largest number of columns of a line of --help.
 inline constexpr std::size_t kHelpWidth = kConsoleWidth;
 
-/// Formats the help of a program and of its commands. Wraps all texts at kHelpWidth. Leaves out the types that say
-/// nothing: `TEXT` of a file, the ranges of numbers, which the errors name, and `ENUM` and `BOOLEAN` before a list of
-/// values.
+/// Formats the help of a program and of its commands, wrapped at kHelpWidth. Omits type annotations that tell the user
+/// nothing: `TEXT` after a positional argument, `ENUM:` and `BOOLEAN:` before a list of values, and the check of a
+/// number (`in [1 - 9]`), which the error message states anyway.
 class HelpFormatter : public CLI::Formatter {
  public:
   [[nodiscard]] std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;

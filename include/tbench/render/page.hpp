@@ -53,7 +53,7 @@ class Page {
   std::string text_;
 };
 
-/// Returns `document` with `content` in place of the text between the markers of `name`. The markers stay.
+/// Returns `document` with `content` instead of the text between the markers of `name`. The markers stay.
 /// @throws  UsageError  if a marker is missing, occurs twice, does not end, or is in the wrong order; the message names
 ///                      the marker
 [[nodiscard]] std::string replace_section(std::string_view document, std::string_view name, std::string_view content);

@@ -35,7 +35,7 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 /// peak GiB, n (number of samples).
 [[nodiscard]] std::vector<Column> summary_columns();
 
-/// Returns one cell per column. A case without a time has its status, and its reason in place of all numbers.
+/// Returns one cell per column. A case without a time has its status, and its reason instead of all numbers.
 [[nodiscard]] std::vector<std::string> summary_cells(const Record& record);
 
 /// Returns the text that stands for the number of a case without a time: `OOM`, or the status as it is.
@@ -100,7 +100,7 @@ class ConsoleTable {
   Options options_;
   std::vector<std::size_t> widths_;  // widths of the summary columns; 0 for a column that is left out
   bool has_header_{};
-  std::string marks_;  // marks that rows have in place of a note
+  std::string marks_;  // marks that rows have instead of a note
   std::map<Status, std::size_t> counts_;
 };
 

@@ -35,8 +35,8 @@ struct DispersionPrior {
   double degrees_of_freedom{};  // d0: the weight of the prior relative to the measurement; prior_degrees_of_freedom()
 };
 
-/// Estimates d0 from the variation of a case's variances between runs, by the moments of their logarithms. If the
-/// variances are s0^2 times F(d, d0) distributed, then var(ln s^2) = trigamma(d / 2) + trigamma(d0 / 2).
+/// Estimates d0 from how much a case's variance differs between runs, by matching moments of ln(variance): if a
+/// variance is distributed as s0^2 F(d, d0), then var(ln s^2) = trigamma(d / 2) + trigamma(d0 / 2).
 /// @param variances  one list per case, with one variance per run and its degrees of freedom (above 0)
 /// @return           d0, at most kMaxPriorFreedom; 0 if there are fewer than 10 differences between runs
 /// @see              Smyth (see moderated_t_test()), section 6.2

@@ -19,7 +19,7 @@ struct ExperimentOptions {
 /// Returns the numbers of changes that were kept and rejected, then an entry per kernel, change, day and GPU, the
 /// latest first: the time after over the time before (geometric mean and range over the shapes), whether the change was
 /// kept, and why. Rows without a time before and after have no ratio.
-/// @throws  UsageError  if the filter selects nothing, or is no regular expression
+/// @throws  UsageError  if the filter selects nothing, or is not a regular expression
 [[nodiscard]] std::string experiments_text(std::span<const results::Experiment> experiments,
                                            const ExperimentOptions& options);
 

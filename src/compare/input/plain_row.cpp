@@ -50,7 +50,7 @@ results::Replicate not_comparable(const std::string& why) {
 results::Replicate timed(const Json& entry) {
   const auto time = entry.find("real_time");
   if (time == entry.end()) return not_comparable("neither a time nor an error");
-  if (!time->is_number()) return not_comparable("time is no finite number");
+  if (!time->is_number()) return not_comparable("time is not a finite number");
   const std::string unit = entry.contains("time_unit") ? text_at(entry, "time_unit") : "ns";
   const auto* known = std::ranges::find(kTimeUnits, unit, &std::pair<std::string_view, double>::first);
   if (known == kTimeUnits.end()) {

@@ -44,7 +44,7 @@ ComparisonSide plain_side(const std::string& path, const std::string& file, cons
       fmt::format("'{}': plain Google Benchmark JSON: clocks, memory, work and verification are unknown", path));
   for (const std::string& warning : found.warnings) side.warnings.push_back(fmt::format("'{}': {}", path, warning));
   if (const results::Json& others = rest.at("benchmarks"); !others.is_array() || !others.empty()) {
-    side.warnings.push_back(fmt::format("'{}': passed over: what of 'benchmarks' is no object", path));
+    side.warnings.push_back(fmt::format("'{}': skipped the entries of 'benchmarks' that are not objects", path));
   }
   warn_of(side, path, context);
   side.contexts = {std::move(context)};

@@ -112,7 +112,7 @@ void add(KnownSpreads& spreads, const SpreadRow& row) {
 void check_schema(const results::Json& json) {
   const auto schema = json.is_object() ? json.find("schema") : json.end();
   if (!json.is_object() || schema == json.end() || !schema->is_string()) {
-    throw std::runtime_error{fmt::format("it is no spreads file (schema {})", kSpreadSchema)};
+    throw std::runtime_error{fmt::format("it is not a spreads file (schema {})", kSpreadSchema)};
   }
   const auto text = schema->get<std::string>();
   if (text != kSpreadSchema) throw std::runtime_error{fmt::format("schema '{}' is not '{}'", text, kSpreadSchema)};

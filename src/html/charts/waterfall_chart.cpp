@@ -69,7 +69,7 @@ std::string_view kind_of(const WaterfallBar& bar) {
     case StudyStep::kNone:
       break;
   }
-  throw std::invalid_argument{"waterfall_chart: " + bar.name + " is no step"};
+  throw std::invalid_argument{"waterfall_chart: " + bar.name + " is not a step"};
 }
 
 /// Breaks a long name into two lines, and cuts the rest.

@@ -27,7 +27,7 @@ inline constexpr std::array<Gap, 3> kGaps{{{"host late", "var(--bad)", &StepTrac
 /// Returns the trace of a traced case.
 [[nodiscard]] const StepTrace& trace_of(const PlotCase& of);
 
-/// Returns the traced cases; of several processes, the middle one.
+/// Returns the traced cases. If a case was measured in several processes, returns the middle one.
 [[nodiscard]] Cases traced(const Cases& cases);
 
 /// Returns the sum of all gaps in seconds.

@@ -38,7 +38,7 @@ constexpr std::size_t kMaxLines = 6;
 constexpr std::size_t kMaxCharts = 12;
 constexpr std::size_t kMaxQuantities = 3;
 
-/// Returns the position of a value on an axis, or nullopt if it is no number or an unknown size.
+/// Returns the position of a value on an axis, or nullopt if it is not a number or an unknown size.
 std::optional<double> place_of(std::string_view axis, const std::string& value) {
   if (axis != "size") {
     const std::optional<std::int64_t> number = axis == "bytes" ? render::parse_bytes(value) : parse_integer(value);

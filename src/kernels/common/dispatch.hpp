@@ -31,7 +31,7 @@ decltype(auto) with_storage_type(std::string_view op, Precision precision, const
       return use(TypeTag<__half>{});
     default:
       throw std::invalid_argument{std::string{op} + ": " + std::string{to_string(precision)} +
-                                  " is no storage type: use fp32, bf16 or fp16"};
+                                  " is not a storage type: use fp32, bf16 or fp16"};
   }
 }
 

@@ -76,7 +76,7 @@ class StepBuffers {
  public:
   /// Plans the block without allocating it.
   /// @param gradient_bytes  bytes of each leaf's gradient, in Parameters' order with fused_qkv and fused_gate_up; read
-  ///                        only if the step has a backward
+  ///                        only if the step has a backward pass
   StepBuffers(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes);
   StepBuffers(const StepBuffers&) = delete;
   StepBuffers& operator=(const StepBuffers&) = delete;

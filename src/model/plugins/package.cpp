@@ -39,10 +39,10 @@ Metadata metadata_of(const std::string& path) {
   try {
     metadata = CompiledGraph::load_metadata_from_package(path, packed_name(0));
   } catch (const std::exception& error) {
-    throw UsageError{fmt::format("it is no package of {}: {}", kTool, one_line(error))};
+    throw UsageError{fmt::format("it is not a package of {}: {}", kTool, one_line(error))};
   }
   if (!metadata.contains("tbench_format")) {
-    throw UsageError{fmt::format("it is no package of {}: it does not say what it computes", kTool)};
+    throw UsageError{fmt::format("it is not a package of {}: it does not say what it computes", kTool)};
   }
   return metadata;
 }

@@ -42,15 +42,15 @@ struct KernelPackage {
 
 /// Reads a package's metadata. Runs none of its code.
 /// @param device  device of the run
-/// @throws        UsageError  with the fault: the file is no package of tools/export_kernel.py, has another format, or
-///                was made with another PyTorch or for another machine
+/// @throws        UsageError  with the fault: the file is not a package of tools/export_kernel.py, has another format,
+///                or was made with another PyTorch or for another machine
 [[nodiscard]] KernelPackage read_kernel_package(const std::string& path, DeviceKind device);
 
 /// The question that a case asks a package.
 struct PackageQuestion {
   std::string precision;                        // "bf16"
   std::string flags;                            // "/causal1", or empty
-  bool with_backward{};                         // the pass has a backward
+  bool with_backward{};                         // whether a backward pass is included
   std::map<std::string, std::int64_t> extents;  // all extents of the operation
 };
 

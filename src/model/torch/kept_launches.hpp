@@ -24,7 +24,7 @@ inline constexpr std::size_t kWholeLaunches = 1;
 class Reservoir {
  public:
   explicit Reservoir(std::size_t size) : size_{size} {}
-  /// Returns the slot in which to keep the next launch, possibly in place of an earlier launch, or nullopt to drop it.
+  /// Returns the slot in which to keep the next launch, possibly instead of an earlier launch, or nullopt to drop it.
   [[nodiscard]] std::optional<std::size_t> next(std::uint64_t random);
   [[nodiscard]] std::size_t kept() const { return seen_ < size_ ? seen_ : size_; }
 

@@ -192,7 +192,7 @@ void AdamW::launch_fused_kernel(const std::vector<kernels::AdamWTensor>& tensors
 }
 
 AdamW::ChunkedStep::ChunkedStep(AdamW& optimizer) : optimizer_{optimizer}, left_{all_of(optimizer.parameters_)} {
-  if (!optimizer.steps_in_chunks()) throw std::invalid_argument{"AdamW: our own kernel alone makes a step in parts"};
+  if (!optimizer.steps_in_chunks()) throw std::invalid_argument{"AdamW: only our own kernel can run a step in chunks"};
 }
 
 void AdamW::ChunkedStep::update(std::span<const std::size_t> parameters, int max_blocks) {

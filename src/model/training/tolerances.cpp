@@ -129,10 +129,10 @@ ReferenceProducts second_products(const ModelConfig& config) {
 //
 // Largest element. A sum of independent uniform variables exceeds z of its standard deviations with a probability of at
 // most 2 exp(-z^2 / 2); the union bound over all N elements of the case makes z = sqrt(2 ln(2 N / budget)). Rows and
-// columns of a gradient differ in their noise (`local`). In the gradient of the LM head, rows of words that are no
-// target have the same rounding errors as rows of targets, from softmax's sum. With fewer tokens than words, the rms to
-// which these rows' tolerance is relative is smaller by sqrt(1 + vocab_size / tokens), so `local` is multiplied by this
-// factor.
+// columns of a gradient differ in their noise (`local`). In the gradient of the LM head, rows of words that are not
+// targets have the same rounding errors as rows of targets, from softmax's sum. With fewer tokens than words, the rms
+// to which these rows' tolerance is relative is smaller by sqrt(1 + vocab_size / tokens), so `local` is multiplied by
+// this factor.
 //
 // Ranks. A mean over ranks has the same tolerance. It rounds partial sums once per rank, which adds up to sqrt(ranks /
 // 3) in these units for 16-bit gradients: 1.6 at 8 ranks, where kNoise allows at least 3.7.

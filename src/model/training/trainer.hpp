@@ -106,7 +106,7 @@ class Trainer {
   bool stepped_{};
 };
 
-/// Runs `action`, which makes steps of the trainer. If it throws, frees all gradients.
+/// Runs `action`, which runs steps of the trainer. If it throws, frees all gradients.
 template <class Action>
 void guarded(Trainer& trainer, const Action& action) {
   try {

@@ -124,7 +124,7 @@ CheckedBatch checked_batch(const Trainer& trainer, std::uint64_t seed, bool of_a
 class TrainerCheck {
  public:
   /// Prepares the check of one step.
-  /// @param group  the ranks that make the step together, or null for a single trainer
+  /// @param group  the ranks that run the step together, or null for a single trainer
   TrainerCheck(Trainer& trainer, std::uint64_t seed, const CheckedStep& step, ranks::Group* group)
       : trainer_{trainer},
         step_{step},

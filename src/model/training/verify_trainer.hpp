@@ -37,9 +37,9 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// found even if the reference shares it. With another seed, the reference runs several rows together, computes the
 /// update in float32 and, for bf16 on a GPU, multiplies in TF32. This needs a third of the operations, and its products
 /// have sizes and types at which a GPU is fast.
-/// @param step  makes one step of the trainer and fills its outputs; by default make_checked_step()
+/// @param step  runs one step of the trainer and fills its outputs; by default make_checked_step()
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
-/// Verifies a step that all ranks make together, each on its part of the batch. Works like the overload above, with
+/// Verifies a step that all ranks run together, each on its part of the batch. Works like the overload above, with
 /// these differences. The logits are compared for this rank's rows. The loss, the gradients and the update are compared
 /// for the whole batch, whose reference every rank computes by itself. After the step the parameters must be bitwise
 /// equal on all ranks.

@@ -65,7 +65,7 @@ void make(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
-  if (!fs::is_directory(folder, error)) refuse(fmt::format("'{}' is no folder", folder.string()));
+  if (!fs::is_directory(folder, error)) refuse(fmt::format("'{}' is not a folder", folder.string()));
 }
 
 /// Writes stacks of ranges as frames. A repeated stack is written as a reference.

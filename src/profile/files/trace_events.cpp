@@ -84,7 +84,7 @@ void TraceEvents::add_thread(const EventFields& arguments, const Process& proces
   std::vector<Thread>& threads = file_.trace.threads;
   if (thread == threads.size() && !arguments.has("lane")) threads.push_back(known);
   if (thread >= threads.size() || threads[thread] != known) {
-    arguments.refuse("thread", fmt::format("{} is no thread that comes here", thread));
+    arguments.refuse("thread", fmt::format("{} is neither the next thread nor a known one", thread));
   }
 }
 
@@ -114,7 +114,7 @@ void TraceEvents::add_complete(const EventFields& event) {
 
 void TraceEvents::add_operation(const EventFields& event, OperationKind kind) {
   const auto* const stream = std::get_if<Stream>(&track_of(event));
-  if (stream == nullptr) event.refuse("tid", "is no stream of a GPU");
+  if (stream == nullptr) event.refuse("tid", "is not a stream of a GPU");
   const EventFields arguments = event.object("args");
   const Times times = times_of(event);
   Operation operation{.start_ns = times.start_ns,
@@ -143,7 +143,7 @@ Index TraceEvents::name_of(const EventFields& fields, const char* key) const {
 
 TraceEvents::ThreadIndex TraceEvents::thread_of(const EventFields& event) const {
   const auto* const thread = std::get_if<ThreadIndex>(&track_of(event));
-  if (thread == nullptr) event.refuse("tid", "is no thread of the host");
+  if (thread == nullptr) event.refuse("tid", "is not a thread of the host");
   return *thread;
 }
 

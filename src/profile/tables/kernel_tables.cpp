@@ -80,7 +80,7 @@ Table top_kernels_table(const TableSource& source) {
                {.header = "%", .align = Align::kRight},
                {.header = "top kernel"},
                {.header = "%", .align = Align::kRight},
-               {.header = "top kernel that is no matrix product"}}};
+               {.header = "top kernel other than matrix products"}}};
   for (std::size_t i = 0; i < profile.phases.size(); ++i) {
     const KernelTime* const top = longest(profile, i, [](const KernelTime&) { return true; });
     if (top == nullptr) continue;
@@ -132,7 +132,7 @@ Table non_gemm_table(const TableSource& source) {
       calls += d.count();
       total_ns += d.total_ns();
     }
-    if (kinds > 0) add("(all)", calls, total_ns, "all " + std::to_string(kinds) + " that are no matrix product");
+    if (kinds > 0) add("(all)", calls, total_ns, "all " + std::to_string(kinds) + " other than matrix products");
   }
   return table;
 }

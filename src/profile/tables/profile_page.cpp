@@ -36,7 +36,7 @@ constexpr std::array kKinds{
     Kind{"softmax_vs_matmul", "Attention: softmax against matrix products", true, &softmax_vs_matmul_table},
     Kind{"top_kernels", "Top kernels, share of the phase", false, &top_kernels_table},
     Kind{"kernels", "Kernels, share of the phase", true, &kernels_table},
-    Kind{"non_gemm", "Kernels that are no matrix products, share of the phase", true, &non_gemm_table},
+    Kind{"non_gemm", "Kernels other than matrix products, share of the phase", true, &non_gemm_table},
     Kind{"classes", "Classes of operations", true, &classes_table},
     Kind{"devices", "Devices: busy time, and gaps by what was waited for", true, &devices_table},
     Kind{"launches", "Launches, gaps, CUDA API and copies", true, &launches_table},

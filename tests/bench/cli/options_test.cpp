@@ -55,7 +55,7 @@ TEST(Options, SaysWhatWasBuilt) {
 
 TEST(Options, StandardOutputIsNoFile) {
   EXPECT_EQ(error_of({"--benchmark_out=-"}),
-            "--benchmark_out=-: standard output is no file; use --benchmark_format=json");
+            "--benchmark_out=-: standard output is not a file; use --benchmark_format=json");
 }
 
 TEST(Options, APageHasItsResultsBesideItUnlessTheUserSaysWhere) {
@@ -197,7 +197,7 @@ TEST(Options, ResultsHaveNoNameOfATableOrAPage) {
   EXPECT_EQ(error_of({"--benchmark_out=a.csv"}),
             "--benchmark_out: 'a.csv': writes JSON; give a name that ends in .json");
   EXPECT_EQ(error_of({"--benchmark_out=a.html"}),
-            "--benchmark_out: 'a.html' is no name of results; did you mean '--tb_page=a.html'?");
+            "--benchmark_out: 'a.html' does not name a results file; did you mean '--tb_page=a.html'?");
 }
 
 TEST(Options, AFlagWithoutItsValueNamesIt) {

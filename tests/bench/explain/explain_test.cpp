@@ -83,9 +83,9 @@ TEST(Explain, KeepsLinesTo100Columns) {
 
 TEST(ExplainedDevice, RefusesAnUnknownOneAndNamesThoseThatExist) {
   EXPECT_THAT([] { static_cast<void>(explained_device("v100")); },
-              ThrowsMessage<UsageError>("--tb_explain: 'v100' is no device (devices: here, a100, h100, h200)"));
+              ThrowsMessage<UsageError>("--tb_explain: 'v100' is not a device (devices: here, a100, h100, h200)"));
   EXPECT_THAT([] { static_cast<void>(explained_device("H100")); },
-              ThrowsMessage<UsageError>("--tb_explain: 'H100' is no device; did you mean 'h100'?"));
+              ThrowsMessage<UsageError>("--tb_explain: 'H100' is not a device; did you mean 'h100'?"));
   EXPECT_EQ(explained_device("h200").name, "H200");
   EXPECT_EQ(explained_device("a100").limits.compute_capability_major, 8);
 }

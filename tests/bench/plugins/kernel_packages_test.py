@@ -203,13 +203,13 @@ class Refusals(unittest.TestCase):
     def test_a_file_that_is_no_package_of_ours(self):
         text = FOLDER / "text.pt2"
         text.write_text("no package\n")
-        self.expect_refusal(text, "it is no package of tools/export_kernel.py: ")
+        self.expect_refusal(text, "it is not a package of tools/export_kernel.py: ")
         torn = FOLDER / "torn.pt2"
         torn.write_bytes(exported("honest").read_bytes()[:-1000])
-        self.expect_refusal(torn, "it is no package of tools/export_kernel.py: ")
+        self.expect_refusal(torn, "it is not a package of tools/export_kernel.py: ")
         self.expect_refusal(rewritten("no_facts", {"tbench_format": None}), "it does not say what it computes")
         other = rewritten("another_tool", rename=lambda path: path.replace("graph00", "model"))
-        self.expect_refusal(other, "it is no package of tools/export_kernel.py: ")
+        self.expect_refusal(other, "it is not a package of tools/export_kernel.py: ")
 
     def test_a_package_of_another_origin(self):
         for fact, value, why in (

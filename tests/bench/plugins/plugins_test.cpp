@@ -86,7 +86,7 @@ TEST_F(Plugins, AnotherBuildOfItIsAnotherVersion) {
   std::filesystem::copy_file(first, out_, std::filesystem::copy_options::overwrite_existing);
   const CommandResult resumed = run({"--tb_plugin=" + file, filter, "--tb_resume"});
   EXPECT_EQ(resumed.status, 2);
-  EXPECT_THAT(resumed.err, HasSubstr("another version of plugin.honest"));
+  EXPECT_THAT(resumed.err, HasSubstr("different version of plugin.honest"));
 }
 
 TEST_F(Plugins, OneThatChangesDuringTheRunMakesNoNumbers) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The Triton kernels of examples/plugin, compiled for a GPU without one, with the arguments that inductor passes: tensors
-and integers. Their names are no keywords of C++, since inductor writes them into the package's source."""
+and integers. Their names are not keywords of C++, since inductor writes them into the package's source."""
 import os
 import pathlib
 import sys

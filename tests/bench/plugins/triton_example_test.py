@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The Triton kernels of examples/plugin/attention.py, run by Triton's interpreter on the CPU, against attention in float64.
-A length that is no multiple of a tile, with the mask and without; the interpreter has no bfloat16."""
+A length that is not a multiple of a tile, with the mask and without; the interpreter has no bfloat16."""
 import os
 import pathlib
 import sys

@@ -49,8 +49,8 @@ TEST(PlainRows, AnOddRowIsNotComparable) {
          {"name": "BM_hours", "real_time": 1, "time_unit": "h"}, {"name": "BM_none"}, {"real_time": 3},
          {"name": "BM_minus", "real_time": -1, "time_unit": "ms"}, {"name": 7, "real_time": 1})");
   EXPECT_THAT(told(found), ElementsAre("BM_work/64: 5000", "BM_empty: unsupported (not comparable: time 0 ns)",
-                                       "BM_nan: unsupported (not comparable: time is no finite number)",
-                                       "BM_null: unsupported (not comparable: time is no finite number)",
+                                       "BM_nan: unsupported (not comparable: time is not a finite number)",
+                                       "BM_null: unsupported (not comparable: time is not a finite number)",
                                        "BM_hours: unsupported (not comparable: unknown time unit 'h')",
                                        "BM_none: unsupported (not comparable: neither a time nor an error)",
                                        "benchmarks[6]: unsupported (not comparable: no name)",

@@ -72,7 +72,7 @@ TEST_F(PlainSide, NumbersThatJsonDoesNotHaveAreNoReasonToRefuse) {
                                                               {"name": "BM_nan", "real_time": NaN})");
   ASSERT_EQ(side.cases.size(), 2U);
   EXPECT_EQ(side.cases[0].replicates[0].time, Seconds{5e-9});
-  EXPECT_EQ(side.cases[1].replicates[0].reason, "not comparable: time is no finite number");
+  EXPECT_EQ(side.cases[1].replicates[0].reason, "not comparable: time is not a finite number");
   EXPECT_THAT(refused(R"({"name": "BM", "real_time": NaN,,})"), HasSubstr("not JSON, at byte "));
 }
 
@@ -83,7 +83,7 @@ TEST_F(PlainSide, ACounterMayHaveAnyName) {
 TEST_F(PlainSide, SaysWhatIsUnknownAndWhatMakesTimesWorthLess) {
   EXPECT_THAT(read("", R"({"name": "a", "real_time": 1}, 5)").warnings,
               ElementsAre(HasSubstr("clocks, memory, work and verification are unknown"),
-                          HasSubstr("passed over: what of 'benchmarks' is no object")));
+                          HasSubstr("skipped the entries of 'benchmarks' that are not objects")));
   EXPECT_THAT(read(R"("library_build_type": "debug", "cpu_scaling_enabled": true)", R"({"name": "a", "real_time": 1})")
                   .warnings,
               AllOf(Contains(HasSubstr("a debug build")), Contains(HasSubstr("scales its frequency"))));

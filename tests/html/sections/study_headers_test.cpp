@@ -15,7 +15,7 @@ TEST(StudyHeaders, HaveKeysAndThenAQuantity) {
   EXPECT_THAT(quantity.keys, ElementsAre(Pair("ctx", "512"), Pair("impl", "flash")));
   EXPECT_EQ(quantity.name, "forward ms");
   EXPECT_EQ(quantity_of("impl:sdpa exec:graph").name, "");
-  EXPECT_THAT(quantity_of("first: loading ms").keys, IsEmpty()) << "a colon at the end of a word is no key's";
+  EXPECT_THAT(quantity_of("first: loading ms").keys, IsEmpty()) << "a colon at the end of a word does not end a key";
   EXPECT_EQ(quantity_of("first: loading ms").name, "first: loading ms");
 }
 

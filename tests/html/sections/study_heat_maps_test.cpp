@@ -81,7 +81,7 @@ TEST(StudyHeatMaps, OtherKeysDivideThem) {
 
 TEST(StudyHeatMaps, NeedTwoAxesAndOneRowAPlace) {
   EXPECT_THAT(study_heat_maps(grid("std ms")), IsEmpty());
-  EXPECT_THAT(study_heat_maps(grid("change pp")), IsEmpty()) << "points are no ratios";
+  EXPECT_THAT(study_heat_maps(grid("change pp")), IsEmpty()) << "points are not ratios";
   StudySection one_width = grid("speed-up");
   one_width.rows.resize(2);
   EXPECT_THAT(study_heat_maps(one_width), IsEmpty());

@@ -53,7 +53,7 @@ TEST(StudyPlots, GoOverColumns) {
   const LineChart& chart = plots.charts[0];
   EXPECT_EQ(chart.title, "Median ms");
   EXPECT_EQ(chart.x, "ctx (tokens)");
-  EXPECT_THAT(names(chart), ElementsAre("small", "medium")) << "a point alone is no line";
+  EXPECT_THAT(names(chart), ElementsAre("small", "medium")) << "a point alone is not a line";
   EXPECT_THAT(points(chart.series[0]),
               ElementsAre(std::pair{128.0, 1.0}, std::pair{256.0, 2.0}, std::pair{512.0, 4.0}));
   EXPECT_THAT(points(chart.series[1]), ElementsAre(std::pair{128.0, 3.0}, std::pair{256.0, 6.0}));

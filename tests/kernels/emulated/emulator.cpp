@@ -293,7 +293,7 @@ const std::byte* Block::meet_warp(const void* mine, std::size_t bytes) {
 
 void run_block(const BlockLaunch& launch, const std::function<void(char*)>& thread) {
   if (launch.threads <= 0 || launch.threads % kLanes != 0) {
-    throw std::logic_error{fmt::format("emulator: {} threads are no warps of {}", launch.threads, kLanes)};
+    throw std::logic_error{fmt::format("emulator: {} threads are not warps of {}", launch.threads, kLanes)};
   }
   Block block{launch, thread};
   struct Scope {

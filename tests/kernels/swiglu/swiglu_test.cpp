@@ -63,7 +63,7 @@ TEST_F(SwigluRefusal, OfNullPointersAndTf32) {
   tensors_.gradients.up = nullptr;
   EXPECT_THAT(backward(), HasSubstr("null"));
   shape_.precision = Precision::kTf32;
-  EXPECT_THAT(forward(&value_), HasSubstr("tf32 is no storage type"));
+  EXPECT_THAT(forward(&value_), HasSubstr("tf32 is not a storage type"));
 }
 
 }  // namespace

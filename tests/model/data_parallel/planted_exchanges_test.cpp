@@ -112,7 +112,7 @@ struct WaitSkipped final : FaultySync {
     for (int updates = updates_; updates < averages_; updates = updates_) updates_.wait(updates);
   }
 
-  // The counts cover all trainers so far. With each trainer, both ranks make the same number of steps.
+  // The counts cover all trainers so far. With each trainer, both ranks run the same number of steps.
   static inline std::atomic<int> updates_{};  // updates of rank 0
   static inline int averages_{};              // averages that rank 1 has begun
   std::vector<ranks::Pending> pending_;

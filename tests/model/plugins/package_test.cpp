@@ -99,7 +99,7 @@ TEST(Package, AFileThatIsNoneIsRefused) {
     static_cast<void>(read_kernel_package(path, DeviceKind::kCpu));
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("it is no package of tools/export_kernel.py: "));
+    EXPECT_THAT(error.what(), HasSubstr("it is not a package of tools/export_kernel.py: "));
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
   }
 }

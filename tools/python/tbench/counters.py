@@ -21,7 +21,7 @@ GENERAL = (
 )  # fmt: skip
 FLAGS = ("host_bound", "resolution_limited", "above_ceiling")  # 0 or 1
 MEASUREMENT_ERROR = 1.02  # a share of a ceiling above it means that the formula or the timing is wrong
-COPIES = ("memcpy", "memset")  # the classes of a trace's operations that are no kernels
+COPIES = ("memcpy", "memset")  # the classes of a trace's operations that are not kernels
 QUEUE_GAP_S = 1.35e-6  # gap between two operations of a queue that is never empty
 HOST_BOUND_SHARE = 0.03  # fraction of a step; if the host's share is larger, the host limits the step
 HOST_BOUND_DRAIN = 0.05  # fraction of a step; if less is left after the last enqueue, the device kept up

@@ -23,13 +23,13 @@ CHECKSUM = re.compile(rb" #([0-9a-f]{8})$")  # at the end of a journal's line
 
 
 class NotResults(ReadError):
-    """The file has JSON that is no results."""
+    """The file has JSON that is not results."""
 
 
 def read_run(path: str) -> Run:
     """Returns the finished cases of a file and of its journal. A killed run may have left only the journal.
 
-    Raises NotResults for JSON that is no results, and ReadError for any other file that cannot be read.
+    Raises NotResults for JSON that is not results, and ReadError for any other file that cannot be read.
     """
     journal = (os.path.realpath(path) if os.path.islink(path) else path) + JOURNAL
     # The journal is read first. If the run removes it in the meantime, the results file has all its records.
@@ -158,7 +158,7 @@ def _text_of(path: str) -> str:
 
 def _json(text: str) -> Any:
     def refuse(name: str) -> None:
-        raise ValueError(f"{name} is no number of JSON")
+        raise ValueError(f"{name} is not a JSON number")
 
     return json.loads(text, parse_constant=refuse)
 
@@ -190,8 +190,8 @@ def _difference(a: dict[str, Any], b: dict[str, Any]) -> str | None:
         return environment.get("gpu", {}).get("name", environment.get("cpu_name"))
 
     if device(a) != device(b):
-        return f"another device, {device(a)} against {device(b)}"
+        return f"different device, {device(a)} against {device(b)}"
     for key in ("sources_digest", "build_type", "compile_options", "variant", "versions", "clock_policy"):
         if a.get(key) != b.get(key):
-            return f"another {key}"
+            return f"different {key}"
     return None

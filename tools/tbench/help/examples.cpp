@@ -19,13 +19,13 @@ const std::map<std::string, Examples>& examples() {
         {"tbench COMMAND --help", "describes a command"}}},
       {"classify", {{"tbench classify < names.txt", "prints the class of each kernel name"}}},
       {"diff",
-       {{"tbench diff base.json new.json", "compares one process per side by what processes are known to differ by"},
+       {{"tbench diff base.json new.json", "compares one process per side, using the known spread between processes"},
         {"tbench diff base?.json --to new?.json", "compares several processes per side by their own spread"},
         {"tbench diff h100.json h200.json", "shows the ratios of two GPU models, without outcomes"},
         {"tbench diff base.json new.json --all --csv", "prints every case for a spreadsheet"}}},
       {"durations",
        {{"tbench durations run1.json run2.json -o mine.csv", "writes how long each case takes on this GPU"},
-        {"transformer_bench --tb_durations=mine.csv", "plans a run by that table"}}},
+        {"transformer_bench --tb_durations=mine.csv", "plans a run with that table"}}},
       {"fleet", {{"tbench fleet gpu*.json", "names the GPUs that are slower than the others"}}},
       {"gate",
        {{"tbench gate night?.json --db=history.db", "judges a nightly run and adds it to the history"},
@@ -45,15 +45,15 @@ const std::map<std::string, Examples>& examples() {
       {"report",
        {{"tbench report run.json", "prints the table of a run"},
         {"tbench report run.json -o run.html",
-         "writes a page with tables and plots; of several files with their comparison"},
+         "writes a page with tables and plots, and a comparison if there are several files"},
         {"tbench report --study precision run.json --markdown", "prints the tables of a study for a write-up"},
         {"tbench report --headline h100.json h200.json --price H100=2.00 --price H200=2.60",
          "compares GPUs by a training step"},
         {"tbench report run.json --of=impl:sdpa_flash --over=impl:flash",
          "divides the times of one implementation by another's"}}},
       {"spreads",
-       {{"tbench spreads --add mine.json run1.json run2.json", "learns what processes differ by on your machine"},
-        {"tbench diff base.json new.json --spreads=mine.json", "judges by what was learned"}}}};
+       {{"tbench spreads --add mine.json run1.json run2.json", "measures the spread between processes on your machine"},
+        {"tbench diff base.json new.json --spreads=mine.json", "compares two runs using that spread"}}}};
   return all;
 }
 

@@ -19,7 +19,7 @@ namespace tbench::tool {
 /// `tbench report` for more than two, and command_that_shows() for a single file.
 [[nodiscard]] std::optional<std::string> command_of_files(std::span<const std::string> paths);
 
-/// Makes every command refuse files of the kinds that it does not read, and arguments that are no files but mean
+/// Makes every command refuse files of the kinds that it does not read, and arguments that are not files but mean
 /// something else. The messages name the command that reads them, or what is meant. Call it after all commands were
 /// added; parsing then throws a UsageError.
 /// @param words  the command line without the program's name

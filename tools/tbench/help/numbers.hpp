@@ -16,7 +16,7 @@ namespace tbench::tool {
 /// @param unit       what the number is: `a number of seconds`
 /// @param meant      returns the number of a text with a unit, for a suggestion
 /// @param fits       whether the option takes the number
-/// @param otherwise  what to give instead: `is no time; give seconds, from 0 to 3600`
+/// @param otherwise  what to give instead: `is not a time; give seconds, from 0 to 3600`
 [[nodiscard]] CLI::Validator number_of(const char* unit, std::optional<double> (*meant)(std::string_view),
                                        bool (*fits)(double), const char* otherwise);
 

@@ -91,7 +91,9 @@ void add_confirmation_options(CLI::App& command, GateArguments& arguments) {
   command.add_option("--null-a", arguments.null_a, "Null control: results of the measured build under one label")
       ->type_name("FILE")
       ->group("Validity");
-  command.add_option("--null-b", arguments.null_b, "... and under another: they must not differ")
+  command
+      .add_option("--null-b", arguments.null_b,
+                  "Null control: results of the same build under another label; they must not differ")
       ->type_name("FILE")
       ->group("Validity");
 }
@@ -103,28 +105,31 @@ void add_output_options(CLI::App& command, GateArguments& arguments) {
                    "6 if it does not");
   command.add_flag("--pool", arguments.pool,
                    "Judge against the runs of all machines with this model of GPU, each shifted to the level of this "
-                   "machine, instead of its own runs alone");
-  command.add_flag("--again", arguments.again, "Judge a run again that was judged before");
+                   "machine, instead of this machine's own runs only");
+  command.add_flag("--again", arguments.again, "Judge again a run that was already judged");
   command
       .add_option("--accept", arguments.accept, "Accept this run's level as the new baseline of the cases that match")
       ->type_name("REGEX");
   command
-      .add_option("--retire", arguments.changes.retire,
-                  "No longer expect the cases that match; all others that ever counted are MISSING where they are not "
-                  "in a run")
+      .add_option(
+          "--retire", arguments.changes.retire,
+          "No longer expect the cases that match; every other case that once counted is MISSING from a run that "
+          "lacks it")
       ->type_name("REGEX");
   command
       .add_option("--renamed", arguments.changes.renamed,
-                  "The case OLD is called NEW now: its series goes on (may be given several times)")
+                  "The case OLD is now called NEW; its series continues (repeatable)")
       ->type_name("OLD=NEW");
-  command.add_flag("--partial", arguments.partial,
-                   "RUN was to measure a part of the cases: judge that, record nothing, and expect no others");
+  command.add_flag(
+      "--partial", arguments.partial,
+      "RUN measured only part of the cases on purpose: judge these, record nothing, and report no others as "
+      "MISSING");
   add_tau_option(command, arguments.tau_percent);
   command.add_flag("--strict", arguments.strict,
-                   "Exit with 4 for REVIEW: a case is uncertain, or the machine is not as it was");
+                   "Exit with 4 for REVIEW: a case is uncertain, or the machine has changed");
   add_wait_option(command, arguments.wait);
-  command.add_flag("--markdown", arguments.markdown, "For a job summary");
-  command.add_flag("--json", arguments.json, "For a chat hook, in full");
+  command.add_flag("--markdown", arguments.markdown, "Print Markdown, for a job summary");
+  command.add_flag("--json", arguments.json, "Print JSON with all data, for a chat hook");
   command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
 }
 

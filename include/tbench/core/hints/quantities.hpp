@@ -23,8 +23,8 @@ namespace tbench {
 /// Returns the percentage of `2%`, `2 percent` and `2pct`: 2. Returns nullopt for other units.
 [[nodiscard]] std::optional<double> percent_in(std::string_view text);
 
-/// Returns what is wrong with a text that is no whole number of at least `min`, with the number that is meant: `'5x' is
-/// not a whole number of at least 1; did you mean '5'?`. Returns nullopt for such a number.
+/// Returns what is wrong with a text that is not a whole number of at least `min`, with the number that is meant: `'5x'
+/// is not a whole number of at least 1; did you mean '5'?`. Returns nullopt for such a number.
 [[nodiscard]] std::optional<std::string> explain_count(std::string_view text, std::int64_t min);
 
 }  // namespace tbench

@@ -15,13 +15,14 @@ namespace tbench {
 [[nodiscard]] std::optional<std::string> recognise_value(std::string_view text,
                                                          std::span<const std::string> candidates);
 
-/// Returns the candidate that `text` most likely means, or nullopt if none is likely. The first of these rules that
-/// finds a candidate decides:
-/// - recognise_value() returns it;
-/// - it begins with `text`;
-/// - at most a third of its letters, or one letter, are mistyped; two swapped neighbours count as one. A text of at
-///   most four letters also has its first letter, and a number is never mistyped;
-/// - one of its words begins with `text`, or `text` has it among its words.
+/// Returns the candidate that `text` most likely means, or nullopt if none is likely. These rules are tried in order;
+/// the first that finds a candidate decides:
+/// - recognise_value() returns the candidate;
+/// - the candidate begins with `text`;
+/// - `text` is the candidate with at most a third of the letters, or one letter, mistyped. Two swapped neighbours count
+///   as one letter. If `text` has at most four letters, its first letter must be right. Numbers count as typed
+///   correctly;
+/// - one word of the candidate begins with `text`, or the candidate is one of the words of `text`.
 [[nodiscard]] std::optional<std::string> suggest_value(std::string_view text, std::span<const std::string> candidates);
 
 /// Returns `; did you mean 'X'?` for a suggestion, or an empty text if there is none.

@@ -44,11 +44,11 @@ struct Row {
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc{} && end == text.data() + text.size()) return value;
-    throw std::invalid_argument{fmt::format("{}: '{}' is no number", file, text)};
+    throw std::invalid_argument{fmt::format("{}: '{}' is not a number", file, text)};
   }
   [[nodiscard]] Precision precision() const {
     if (const auto known = parse_enum<Precision>(cells.at(kPrecision))) return *known;
-    throw std::invalid_argument{fmt::format("{}: '{}' is no precision", file, cells.at(kPrecision))};
+    throw std::invalid_argument{fmt::format("{}: '{}' is not a precision", file, cells.at(kPrecision))};
   }
 };
 

@@ -44,7 +44,7 @@ constexpr std::uint64_t kSignsIndex = 2;
 //           sums may be rounded as well, and again when they are added: a walk of few steps. fp8's output is bf16.
 //   In all precisions but fp32, tensor cores truncate sums at 2^-23 of the largest term, towards 0, once per
 //   `kTermsAStep` terms.
-// TF32 in place of fp32 exceeds these bounds, and so does a 16-bit accumulator with a k of thousands.
+// TF32 instead of fp32 exceeds these bounds, and so does a 16-bit accumulator with a k of thousands.
 // Roundings of terms add up like the sum of squares of k terms x w. It is k on average, with a variance of 8 k; its
 // largest outliers are single terms, of size ln(terms): see product_spread(). Elements, norms, norms of rows and signed
 // sums share the budget. For given errors of a row, their sum with random signs exceeds z of their norm with a

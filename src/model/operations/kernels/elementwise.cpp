@@ -32,7 +32,7 @@ void swiglu_fill(KernelOperands& operands) {
 
 /// silu(g) = g s(g) with s the logistic function; silu'(g) = s(g) (1 + g (1 - s(g))).
 struct SwigluResults {
-  KernelResult h, dgate, dup;  // the gradients of a backward alone
+  KernelResult h, dgate, dup;  // the gradients, only in a backward pass
 };
 
 SwigluResults swiglu_results(const KernelOperands& operands, const at::Tensor& gate, const at::Tensor& up) {

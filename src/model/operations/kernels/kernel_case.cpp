@@ -93,8 +93,9 @@ class KernelCase final : public OperationCase {
   std::vector<at::Tensor> results_;  // results of the last launch, kept only for the checker
 };
 
-/// The number of float64 elements, over all launches, that are computed to check hidden rows: about a second on one
-/// core of a CPU, or on a GPU.
+/// Budgets for checking hidden rows: the largest number of float64 result elements that the checker may compute over
+/// all launches. Either takes about one second, on one CPU core and on a GPU. At least kMinExpectedLaunches launches
+/// are checked, whatever they cost.
 constexpr std::int64_t kCpuExpectedElements = std::int64_t{1} << 25;
 constexpr std::int64_t kGpuExpectedElements = std::int64_t{1} << 34;
 constexpr std::int64_t kMinExpectedLaunches = 8;
@@ -116,8 +117,8 @@ std::vector<DrawnOperand> KernelCase::drawn(const std::vector<at::Tensor>& tenso
   return drawn;
 }
 
-/// Returns the access that the checker needs. A backward pass reads the results of a forward pass, which runs again for
-/// every launch.
+/// Returns the callbacks with which the checker draws operands and reads results. For a backward pass, `prepare` reruns
+/// the forward pass before every launch, because the backward pass reads its results.
 OutputChecker::Subject KernelCase::watched() {
   OutputChecker::Subject subject{
       .operands = [this] { return drawn(operands_->inputs); },

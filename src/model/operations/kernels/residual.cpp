@@ -167,7 +167,7 @@ KernelOp add_rmsnorm_kernel_op() {
 KernelOp cross_entropy_in_place_kernel_op() {
   return {.name = "cross_entropy_in_place",
           .passes = {KernelPass::kForward},
-          .pass_refusal = "its forward pass leaves the gradient in place of the logits",
+          .pass_refusal = "its forward pass overwrites the logits with the gradient",
           .is_in_place = true,
           .bytes = &cross_entropy_in_place_bytes,
           .fill = &cross_entropy_in_place_fill,

@@ -243,7 +243,7 @@ std::vector<Fault> stale_faults() {
 std::vector<Fault> arithmetic_faults() {
   return {
       {"alpha 2 % off", [](GemmOperands& o, State&) { o.y.copy_(right(o).mul(1.02)); }},
-      {"TF32 in place of fp32",
+      {"TF32 instead of fp32",
        [](GemmOperands& o, State&) {
          o.y.copy_(product(cut_to_tf32(o.x).to(at::kDouble), cut_to_tf32(o.w).to(at::kDouble)));
        },

@@ -257,7 +257,7 @@ TEST(Kernel, CombinationsThatMakeNoSenseSayWhy) {
               HasSubstr("expected one of aten"));
   EXPECT_THAT(invalid_reason_of("adamw_cast", KernelPass::kForward, Precision::kFp32), HasSubstr("op:adamw"));
   EXPECT_THAT(invalid_reason_of("cross_entropy_in_place", KernelPass::kBackward, Precision::kBf16),
-              HasSubstr("in place of the logits"));
+              HasSubstr("overwrites the logits"));
   EXPECT_THROW(make_kernel_case(by_hand("add", KernelPass::kBackward, Precision::kFp32)), UsageError);
   KernelConfig config = by_hand("add", KernelPass::kForward, Precision::kFp32);
   config.context = 0;

@@ -98,8 +98,8 @@ const std::array kFaults{
     FaultRow{"token", InjectedStepFault::kEmbeddingToken, "embedding", kBackward},
 };
 
-/// Rows have 130 or 260 vectors, which is no multiple of a warp. There are more rows than CTAs process at once, and the
-/// parameters are no multiple of the chunks.
+/// Rows have 130 or 260 vectors, which is not a multiple of a warp. There are more rows than CTAs process at once, and
+/// the parameters are not multiples of the chunks.
 const KernelShape kFaultShape{
     {.name = "faults", .d_model = 1040, .d_ff = 528, .num_layers = 1, .num_heads = 10}, 4, 1024};
 

@@ -36,7 +36,7 @@ TEST(BackwardPanelColumns, DivideEveryHeadDimAndAProductsInnerExtentDividesThem)
 }
 
 TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
-  // head_dim 64: K and V two times 128 rows of 128 bytes; Q and dO the same; dS two times 128 by 128 elements
+  // head_dim 64: K, V, Q and dO have two tiles of 128 rows of 128 bytes each, dS has two tiles of 128 by 128 elements.
   const BwdSmemLayout narrow = backward_shared(64, BwdSchedule::kPersistent);
   EXPECT_EQ(narrow.v, 32 << 10);
   EXPECT_EQ(narrow.q, 64 << 10);

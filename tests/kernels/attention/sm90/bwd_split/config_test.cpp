@@ -24,11 +24,12 @@ TEST(KindsLaunch, FitsAMultiprocessor) {
     EXPECT_EQ(launch.threads, 384);
     EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
   }
-  // Tiles of 8 KiB. Stationary rows have two stages of two tiles, steps four stages of two, 96 KiB together. lse and
-  // delta of six stages are 3 KiB. Barriers, 256 bytes, begin the 100th KiB. Two consumer groups, and 1 KiB for
-  // alignment.
+  // A tile has 8 KiB. Stationary rows have two stages of two tiles each, steps have four stages of two tiles each:
+  // 96 KiB together. lse and delta of six stages take 3 KiB. The barriers take 256 bytes and begin the 100th KiB. There
+  // are two consumer groups, and 1 KiB is for alignment.
   EXPECT_EQ(kinds_launch(shape(1000, 12), SplitPreprocessed::tile(), kH200).shared_bytes, (2u * 100 + 1) << 10);
-  // Steps have three stages of three tiles, 104 KiB together; their lse and delta are 1.5 KiB.
+  // The three stages of a step now hold three tiles each (72 KiB): 104 KiB with the stationary rows. lse and delta of
+  // three stages take 1.5 KiB.
   EXPECT_EQ(kinds_launch(shape(1000, 12), SplitFusedStats::tile(), kH200).shared_bytes, (2u * 106 + 1) << 10);
   // One batch, one head, one K/V tile and one Q tile.
   EXPECT_EQ(kinds_launch(shape(64, 1, true, 1), SplitPreprocessed::tile(), kH200).grid, (Grid{2, 1, 1}));

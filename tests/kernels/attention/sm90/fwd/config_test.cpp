@@ -71,19 +71,19 @@ TEST(SwizzledVector, IsTheOneOfTheCopyEngine) {
 }
 
 TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
-  // Q and O 128 rows of 256 bytes each, K and V two stages of 128 such rows each: 32, 32, 64 and 64 KiB
+  // Q and O: 128 rows of 256 bytes each. K and V: two stages of 128 such rows each. 32 + 32 + 64 + 64 KiB.
   const FwdSmemLayout narrow = forward_shared(FwdM128N128::tile(), 128);
   EXPECT_EQ(narrow.o, 32 << 10);
   EXPECT_EQ(narrow.k, 64 << 10);
   EXPECT_EQ(narrow.v, 128 << 10);
   EXPECT_EQ(narrow.barriers, 192 << 10);
-  // Q and O: 192 rows of 128 bytes each; K and V: two stages of 128 such rows each: 24, 24, 32 and 32 KiB
+  // Q and O: 192 rows of 128 bytes each. K and V: two stages of 128 such rows each. 24 + 24 + 32 + 32 KiB.
   EXPECT_EQ(forward_shared(FwdM192N128::tile(), 64).barriers, 112 << 10);
-  // 192 rows of 256 bytes twice, 6 * 64 of them: 48, 48 and 96 KiB
+  // Q and O: 192 rows of 256 bytes each. K and V: three stages of 64 such rows each. 48 + 48 + 48 + 48 KiB.
   const FwdSmemLayout wide_80 = forward_shared(FwdM192N64::tile(), 80);
   EXPECT_EQ(wide_80.barriers, 192 << 10);
   EXPECT_LE(static_cast<std::size_t>(wide_80.end + kSharedAlignment), kH200.shared_bytes_per_block);
-  // 256 rows of 64 bytes twice, 8 * 64 of them: 16, 16 and 32 KiB
+  // Q and O: 256 rows of 64 bytes each. K and V: four stages of 64 such rows each. 16 + 16 + 16 + 16 KiB.
   EXPECT_EQ(forward_shared(FwdM256N64::tile(), 32).barriers, 64 << 10);
   EXPECT_EQ(forward_shared(FwdM128N128::tile(), 80).end, narrow.end) << "a panel and a quarter takes two";
   for (const int head_dim : {32, 64, 80, 128}) {
@@ -98,8 +98,8 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
 }
 
 TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
-  // Q 128 rows of 512 bytes, K and V two stages of 64 such rows each: 64 KiB each. O takes another 64 KiB, which do not
-  // fit.
+  // Q: 128 rows of 512 bytes. K and V: two stages of 64 such rows each. Each takes 64 KiB. O would take another 64 KiB,
+  // which do not fit.
   const FwdSmemLayout deep = forward_shared(FwdM128N64::tile(), 256);
   EXPECT_EQ(deep.k, 64 << 10);
   EXPECT_EQ(deep.v, 128 << 10);
@@ -108,15 +108,15 @@ TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
 }
 
 TEST(ForwardShared, IsATeams) {
-  // Q two times 128 rows of 128 bytes, O once, K and V three stages of 64 such rows each: 32, 16, 24, 24 KiB; barriers:
-  // the next KiB
+  // Q: two tiles of 128 rows of 128 bytes. O: one such tile. K and V: three stages of 64 such rows each.
+  // 32 + 16 + 24 + 24 KiB. The barriers take the next KiB.
   const FwdSmemLayout team = forward_shared(FwdM128N64x2::tile(), 64);
   EXPECT_EQ(team.o, 32 << 10);
   EXPECT_EQ(team.k, 48 << 10);
   EXPECT_EQ(team.v, 72 << 10);
   EXPECT_EQ(team.barriers, 96 << 10);
   EXPECT_EQ(team_bytes(FwdM128N64x2::tile(), 64), 97 << 10);
-  // Q 64 rows of 128 bytes, K and V two stages of 128: 8, 32, 32 KiB
+  // Q: 64 rows of 128 bytes. K and V: two stages of 128 such rows each. 8 + 32 + 32 KiB.
   EXPECT_EQ(team_bytes(FwdM64N128x2::tile(), 64), 73 << 10);
   const Launch launch = forward_launch(problem(1024, 64, 12).shape, FwdM128N64x2::tile(), kH200);
   EXPECT_EQ(launch.shared_bytes, 195u << 10);

@@ -20,8 +20,8 @@ TEST(Tf32ForwardLaunch, FitsAMultiprocessor) {
     EXPECT_EQ(launch.threads, 384);
     EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
   }
-  // Q 128 rows, K and V^T two tiles of 32 KiB each: 32 + 64 + 64 KiB at head_dim 64, 64 + 64 + 64 at 128; barriers and
-  // alignment take 1,280 bytes.
+  // Q has 128 rows; K and V^T have two tiles of 32 KiB each. That is 32 + 64 + 64 KiB at head_dim 64 and 64 + 64 + 64
+  // KiB at 128. Barriers and alignment take another 1,280 bytes.
   EXPECT_EQ(forward_launch(problem(1000, 64, 12).shape, kH200).shared_bytes, (160u << 10) + 1280);
   EXPECT_EQ(forward_launch(problem(1000, 128, 12).shape, kH200).shared_bytes, (192u << 10) + 1280);
 }
