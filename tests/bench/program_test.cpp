@@ -212,7 +212,7 @@ TEST_F(Program, ResumeRefusesResultsOfAnotherBuild) {
   std::ofstream{path("a.json")} << text;
   const CommandResult result = run({kOneCase, "--benchmark_out=" + path("a.json"), "--tb_resume"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("another build"));
+  EXPECT_THAT(result.err, HasSubstr("different build"));
 }
 
 TEST_F(Program, JsonOnStdoutIsTheFilesContent) {

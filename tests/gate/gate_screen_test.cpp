@@ -144,8 +144,7 @@ TEST(GateScreen, TheHostIsBlamedWhereEnoughRunsKnowTheGpusTime) {
     const results::MeasuredCase c = support::timed_case(kCase, around(kTime * 1.2));
     return judge(traced_runs(20, traced), {is_traced ? with_device_time(c, kDevice) : c}).cases.at(0);
   };
-  EXPECT_EQ(verdict(8, true).outcome, Outcome::kHost)
-      << "what came before the history knew device times is passed over";
+  EXPECT_EQ(verdict(8, true).outcome, Outcome::kHost) << "runs from before the history had device times are skipped";
   EXPECT_EQ(verdict(7, true).outcome, Outcome::kUnconfirmed);
   EXPECT_FALSE(verdict(7, true).device_ratio.has_value());
   EXPECT_EQ(verdict(20, false).outcome, Outcome::kUnconfirmed);

@@ -6,7 +6,7 @@
 A run draws a command and changes one of its files: bytes, slices and numbers of the text, values of the JSON, cells of the
 database, or the packed bytes. The command then has to end by itself within 5 s and in 1 GiB, with a documented exit status,
 and write valid UTF-8 without control characters. A refusal, status 2, has to be one line on standard error that names the
-program, after warnings of files that were passed over. No temporary file may be left. A run depends on the seed and its
+program, after warnings about files that were skipped. No temporary file may be left. A run depends on the seed and its
 number alone: --only repeats one, and --keep gets its files. Exits 1 if a run broke a rule.
 """
 import argparse
@@ -285,7 +285,7 @@ class Runner:
         if control:
             return f"wrote a control character: {control[0]!r}"
         err = err.replace("\n  ", " ")  # a message is wrapped
-        refusal = [line for line in err.splitlines() if not line.startswith("warning: passed over: ")]
+        refusal = [line for line in err.splitlines() if not line.startswith("warning: skipped: ")]
         if status == 2 and (len(refusal) != 1 or not refusal[0].startswith("tbench: ")):
             return f"refused in {len(refusal)} lines: {err[:300]!r}"
         left = sorted(path.name for path in self.temporary.iterdir())

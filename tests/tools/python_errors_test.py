@@ -212,7 +212,7 @@ class Errors(InFolder):
     def test_a_file_of_a_folder_that_cannot_be_read_is_passed_over(self):
         golden = GOLDEN.read_bytes()
         whole, cut = self.write("whole.json", golden), self.write("cut.json", golden[:2_000])
-        with self.assertWarnsRegex(UserWarning, "passed over: .*cut.json': the file is cut off"):
+        with self.assertWarnsRegex(UserWarning, "skipped: .*cut.json': the file is cut off"):
             frame = tbench.read(self.folder)
         self.assertEqual({*frame["file"]}, {str(whole)})
         self.assertEqual(frame.attrs["passed_over"], [str(cut)])

@@ -61,7 +61,7 @@ TEST(TbenchReport, OfSeveralFilesOnesThatCannotBeReadArePassedOver) {
     arguments.insert(arguments.end(), files.begin(), files.end());
     const support::ChildResult result = tbench(arguments);
     EXPECT_EQ(result.exit_status, 1);
-    EXPECT_THAT(result.err, HasSubstr("warning: passed over: '" + folder.file("cut.json") + "': the file is cut off"));
+    EXPECT_THAT(result.err, HasSubstr("warning: skipped: '" + folder.file("cut.json") + "': the file is cut off"));
     const std::string left_out = "note: '" + folder.path() +
                                  "': left out 1 .json file that holds no results, such as '" +
                                  folder.file("notes.json") + "'\n";

@@ -28,7 +28,7 @@ void add_nsys(CLI::App& app, int& exit_status);
 void add_profile(CLI::App& app);
 void add_spreads(CLI::App& app);
 
-/// Exit status if a file could not be read and was passed over, while the others were shown.
+/// Exit status if a file could not be read and was skipped, while the others were shown.
 inline constexpr int kExitPassedOver = 1;
 
 /// Adds `--tau=PERCENT`, above 0 and below 100.

@@ -65,11 +65,11 @@ class ResultFiles {
   /// @throws  UsageError  as results::read_result_file
   const results::ResultFile& at(const std::string& path);
   /// Returns the results of all files, labelled by the files' names, or by their paths if two have the same name. After
-  /// let_pass_over(), a file that cannot be read is named on stderr and passed over, if another file can be read.
+  /// let_pass_over(), a file that cannot be read is named on stderr and skipped, if another file can be read.
   /// @throws  UsageError  as at(), for the first file
   std::vector<results::NamedResults> all(const std::vector<std::string>& paths);
   void let_pass_over() { may_pass_over_ = true; }
-  /// Says on stderr what the output lacks: a file that was passed over, or every case of a study.
+  /// Names on stderr what the output lacks: a file that was skipped, or every case of a study.
   void warn(const std::string& problem);
   [[nodiscard]] bool has_warned() const { return has_warned_; }
   [[nodiscard]] std::string path_of(const std::string& path) const { return (folder_ / path).string(); }

@@ -126,8 +126,8 @@ std::vector<Plot> model_plots() {
               "mfu", 100, "MFU %"),
       {.id = "phases",
        .title = "Phases of a step",
-       .note =
-           "Medians of each phase. They need not add up to the step's median. Of several processes, the middle one.",
+       .note = "Medians of each phase. They need not add up to the step's median. If there are several processes, the "
+               "plot shows the middle one.",
        .panels = phases}};
 }
 

@@ -174,12 +174,13 @@ Panels classes(const PlotData& data, const Cases& cases) {
 }  // namespace
 
 std::vector<Plot> trace_plots() {
-  return {{.id = "classes",
-           .title = "The GPU's time by class of operation",
-           .note = "A traced step by phase, and the gaps in which the GPU did nothing: the host was late, or the next "
-                   "operation was queued and had not begun. Of several processes, the middle one.",
-           .panels = classes},
-          gap_plot()};
+  return {
+      {.id = "classes",
+       .title = "The GPU's time by class of operation",
+       .note = "A traced step by phase, and the gaps in which the GPU did nothing: the host was late, or the next "
+               "operation was queued and had not begun. If there are several processes, the plot shows the middle one.",
+       .panels = classes},
+      gap_plot()};
 }
 
 }  // namespace tbench::html

@@ -1,5 +1,5 @@
 // A correct plug-in for all three families in float32 on the CPU. It has forward and backward, a workspace, tensors
-// that forward saves for backward, and operations without a backward.
+// that forward saves for backward, and operations without a backward pass.
 #include <cstring>
 
 #include "plain_math.hpp"

@@ -68,10 +68,10 @@ TEST(Disagreement, NamesTheRankAndWhatDiffers) {
     return disagreement(std::vector{hello(), second}).value_or("nothing");
   };
   EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->sources_digest = "abc"; }),
-              AllOf(HasSubstr("rank 1"), HasSubstr("another build"), HasSubstr("abc")));
+              AllOf(HasSubstr("rank 1"), HasSubstr("different build"), HasSubstr("abc")));
   EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->gpu->name = "NVIDIA Other"; }),
               AllOf(HasSubstr("rank 1"), HasSubstr("NVIDIA Other")));
-  EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->gpu.reset(); }), HasSubstr("another device"));
+  EXPECT_THAT(with_second([](RankHello& rank) { rank.environment->gpu.reset(); }), HasSubstr("different device"));
   EXPECT_THAT(with_second([](RankHello& rank) {
                 rank.arguments = {"--tb_seed=2", "--x"};
               }),

@@ -36,7 +36,7 @@ def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> p
     Args:
         paths: one or several files, folders (all .json and .json.gz files below them) or patterns. The records that a
             running or killed run has in FILE.journal are read, too. Files of a folder or pattern that have other JSON
-            or cannot be read are passed over and named in `attrs["passed_over"]`. Unreadable files also cause a
+            or cannot be read are skipped and named in `attrs["passed_over"]`. Unreadable files also cause a
             warning.
         samples: adds the column `samples_s`: arrays of a case's samples in seconds, in the order in which they were
             taken; None without a time.
@@ -137,7 +137,7 @@ def _read_rows(paths: Paths, filter: str | None) -> tuple[list[Row], Attributes]
                 raise
             if not isinstance(error, NotResults):
                 refusal = refusal or error
-                warnings.warn(f"passed over: {error}", stacklevel=3)
+                warnings.warn(f"skipped: {error}", stacklevel=3)
             passed_over.append(file.path)
     if not runs and refusal:
         raise refusal

@@ -60,7 +60,7 @@ std::vector<results::NamedResults> ResultFiles::all(const std::vector<std::strin
   }
   if (results.empty() && !bad.empty()) throw UsageError{bad.at(paths.front())};
   for (const auto& [path, error] : bad) {
-    if (passed_over_.insert(path).second) warn(fmt::format("passed over: {}", error.what()));
+    if (passed_over_.insert(path).second) warn(fmt::format("skipped: {}", error.what()));
   }
   return results;
 }
