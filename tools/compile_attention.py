@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--causal", type=numbers, default="0,1", help="[default: %(default)s]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) * 3 // 4), metavar="N",
-                        help="processes that compile, each with a CUDA context [default: of 4 processors 3, %(default)s]")
+                        help="number of processes that compile, each with its own CUDA context [default: three quarters of the processors, here %(default)s]")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.precision if name not in DTYPES]
     if unknown:

@@ -282,15 +282,15 @@ def parse_arguments():
     parser.add_argument("--out", type=pathlib.Path, required=True, metavar="DIR")
     parser.add_argument("--sizes", type=words(SIZES), default=None, help="[default: small, unless --size is given]")
     parser.add_argument("--size", type=own_size, action="append", default=[], metavar="NAME:...",
-                        help="a size as --tb_size takes it; may be repeated")
+                        help="model size in the form of --tb_size (repeatable)")
     parser.add_argument("--contexts", type=extents, default=[512], help="[default: 512]")
     parser.add_argument("--batch", type=extents, default=[4], help="[default: 4]")
     parser.add_argument("--precision", type=words(DTYPES), default=["bf16"], help="[default: bf16]")
     parser.add_argument("--passes", type=words(PASSES), default=list(PASSES),
-                        help="training is for forward_backward and train_step [default: forward,training]")
+                        help="forward and training; training serves forward_backward and train_step [default: forward,training]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) * 3 // 4), metavar="N",
-                        help="processes that compile, each with a CUDA context [default: of 4 processors 3, %(default)s]")
+                        help="number of processes that compile, each with its own CUDA context [default: three quarters of the processors, here %(default)s]")
     arguments = parser.parse_args()
     if arguments.device == "cuda" and not torch.cuda.is_available():
         parser.error("--device cuda: there is no CUDA device here; packages are made on the machine that runs them")

@@ -194,7 +194,7 @@ def parse_arguments():
     parser.add_argument("--what", help=f"some of {','.join(MAKERS)} [default: all that the device has]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--results", help="a results file with Ceiling cases, to compare with")
-    parser.add_argument("--at-least", type=float, default=0.98, help="of PyTorch's rate [default: %(default)s]")
+    parser.add_argument("--at-least", type=float, default=0.98, help="smallest accepted share of PyTorch's rate [default: %(default)s]")
     parser.add_argument("--out", help="write {name: {median_ms, per_second}} as JSON")
     arguments = parser.parse_args()
     default = ON_CPU if arguments.device == "cpu" else tuple(MAKERS)

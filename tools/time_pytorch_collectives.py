@@ -91,10 +91,10 @@ def times_of(path):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--op", default=",".join(OPS), help="some of %(default)s")
-    parser.add_argument("--bytes", default="1048576,1073741824", help="sizes [default: %(default)s]")
+    parser.add_argument("--bytes", default="1048576,1073741824", help="sizes in bytes, separated by commas [default: %(default)s]")
     parser.add_argument("--precision", choices=DTYPES, default="bf16")
     parser.add_argument("--results", help="a results file with Collective cases, to compare with")
-    parser.add_argument("--at-least", type=float, default=0.98, help="of PyTorch's rate [default: %(default)s]")
+    parser.add_argument("--at-least", type=float, default=0.98, help="smallest accepted share of PyTorch's rate [default: %(default)s]")
     parser.add_argument("--out", help="write {name: {median_ms}} as JSON")
     arguments = parser.parse_args()
     arguments.op = arguments.op.split(",")

@@ -184,8 +184,8 @@ void declare_processes(CLI::App& app, Options& options) {
   const Group group{app, "How it is measured"};
   group
       .option("--tb_isolate", options.isolation,
-              "run: all cases in one child process, but a fresh one for each CUDA graph; case: a fresh one for each; "
-              "none: in this process")
+              "run: all cases in one child process, but each CUDA graph in a fresh one; case: each case in a fresh "
+              "child process; none: all cases in this process")
       ->transform(one_of<Isolation>({{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}}))
       ->default_str("run");
   group
@@ -218,7 +218,7 @@ void declare_processes(CLI::App& app, Options& options) {
       ->check(positive_gib());
   group
       .option("--tb_clock_policy", options.clock_policy,
-              "What you did to the GPU's clocks, for the record: default, locked-base, ...")
+              "How you have set the GPU's clocks, for the record: default, locked-base, ...")
       ->capture_default_str();
   group.flag("--tb_anonymous", options.anonymous,
              "Leave the GPU's UUID out of the results; a history then cannot tell GPUs of one model apart");

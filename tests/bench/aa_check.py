@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Compares a build with itself, on a GPU: no REGRESSED between two sets of processes, and a planted slowdown is found.
+"""Compares a build with itself on a GPU. No case may be REGRESSED between two sets of processes, and a planted slowdown
+must be found.
 
     aa_check.py --out DIR [--bench COMMAND] [--tbench COMMAND] [--processes N] [--cases FILE] [--planted NAME] [--reuse]
 
-Measures the cases below in three sets of five fresh processes each, DIR/a.json, DIR/a2.json and DIR/b.json, and has
-`tbench diff` compare a with a2 and a with b: the same build, so that a REGRESSED is a false alarm. Then the samples of
-one case of b are multiplied by 1 + tau + 1 %, tau being the case's threshold (2 % of a model step, 3 % of a kernel, 5 %
-of one under 100 us), and a is compared with that: planted in the data, for every case in turn. The case of --planted, which
-is chosen before anything is measured, has to be found; how many of the others are is told too.
+Measures the cases below in three sets of five fresh processes each, DIR/a.json, DIR/a2.json and DIR/b.json. `tbench
+diff` then compares a with a2 and a with b. All sets are from the same build, so that a REGRESSED is a false alarm. Then,
+for every case in turn, a slowdown is planted in the data: the samples of this case in b are multiplied by 1 + tau + 1 %,
+and `tbench diff` compares a with the result. tau is the case's threshold (2 % for a model step, 3 % for a kernel, 5 % for
+a kernel under 100 us). The slowdown of the case of --planted, which is chosen before anything is measured, has to be
+found. The program also prints how many of the others are found.
 
-Writes DIR/aa.json, DIR/ab.json, DIR/planted/N.json (results) and N.diff.json, DIR/verdict.json. Exit status: 0 passed; 1
-a false alarm, or the planted slowdown was not found; 2 a program could not be run. --reuse: the sets are in DIR already.
+Writes DIR/aa.json, DIR/ab.json, DIR/planted/N.json (results) and N.diff.json, and DIR/verdict.json. Exit status: 0
+passed; 1 a false alarm, or the planted slowdown was not found; 2 a program could not be run. --reuse: use the sets that
+are in DIR already.
 
-On an H200 the 15 processes take about four minutes. Ceilings that the program measures unasked come on top: leave them
-out in --bench, by its flag for that.
+On an H200 the 15 processes take about four minutes. Ceilings that the program measures without being asked take
+additional time: turn them off with its flag in --bench.
 """
 import argparse
 import copy
@@ -165,13 +168,13 @@ def show(rows):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for what is measured and found")
-    parser.add_argument("--bench", default="./transformer_bench", help="how transformer_bench is run, flags included")
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the results and the verdict")
+    parser.add_argument("--bench", default="./transformer_bench", help="command that runs transformer_bench, including flags")
     parser.add_argument("--tbench", default="./tbench")
     parser.add_argument("--processes", type=int, default=5)
-    parser.add_argument("--cases", type=pathlib.Path, help="file of other cases, a name a line")
+    parser.add_argument("--cases", type=pathlib.Path, help="file with other cases, one name per line")
     parser.add_argument("--planted", default=PLANTED, help="the case whose planted slowdown has to be found")
-    parser.add_argument("--reuse", action="store_true", help="the sets are in DIR already")
+    parser.add_argument("--reuse", action="store_true", help="use the sets that are in DIR already")
     return parser.parse_args()
 
 

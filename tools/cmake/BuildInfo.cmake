@@ -85,7 +85,7 @@ endfunction()
 
 function(tbench_build_info target program)
   if(NOT TBENCH_VARIANT MATCHES "^[A-Za-z0-9_.+-]*$")
-    message(FATAL_ERROR "TBENCH_VARIANT: '${TBENCH_VARIANT}' is not a name of letters, digits, '_', '.', '+' and '-'")
+    message(FATAL_ERROR "TBENCH_VARIANT: '${TBENCH_VARIANT}' may only have letters, digits, '_', '.', '+' and '-'")
   endif()
   tbench_compile_options(options)
   tbench_program_sources(sources ${target} ${program})

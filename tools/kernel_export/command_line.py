@@ -35,9 +35,9 @@ def parse_arguments(description):
 
     parser.add_argument("function", type=source, metavar="FILE.py:FUNCTION")
     parser.add_argument("--op", required=True, choices=OPS, metavar="OP", help=f"one of {', '.join(OPS)}")
-    parser.add_argument("--backward", metavar="FUNCTION", help="for the cases with a backward pass; of the same file; auto: FUNCTION_backward if there is one")
+    parser.add_argument("--backward", metavar="FUNCTION", help="function of the same file for the cases with a backward pass; auto: FUNCTION_backward if there is one")
     parser.add_argument("--precision", type=lambda text: text.split(","), help="[default: bf16; on the CPU fp32]")
-    parser.add_argument("--fix", type=extents, default={}, metavar="EXTENT=N,...", help="the only values that the package serves")
+    parser.add_argument("--fix", type=extents, default={}, metavar="EXTENT=N,...", help="fix these extents: the package then supports only these values")
     parser.add_argument("--name", type=impl_name, help="value of the cases' key impl [default: the FUNCTION's name]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--out", type=pathlib.Path, help="[default: NAME.pt2]")

@@ -79,7 +79,7 @@ void add_confirmation_options(CLI::App& command, GateArguments& arguments) {
                   "Command that runs the baseline's build: slow drifts over many runs are run again with both builds")
       ->type_name("COMMAND")
       ->group(group);
-  command.add_option("--confirm-dir", arguments.confirm_folder, "Keep the results of these runs in this folder")
+  command.add_option("--confirm-dir", arguments.confirm_folder, "Keep the results of the repeated runs in this folder")
       ->type_name("DIR")
       ->group(group);
   command
