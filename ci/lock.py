@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ci/requirements.lock: every wheel that ci/requirements*.txt bring, for each Python that the project runs with on
-Linux on x86_64, and the SHA-256 of its file. Asks pip's index, and downloads no wheel.
+"""Writes ci/requirements.lock: every wheel that ci/requirements*.txt require, with the SHA-256 of its file, for each Python
+that the project supports on Linux on x86_64. Asks pip's index, and downloads no wheel.
 
     lock.py       after a change of ci/requirements*.txt
 """
@@ -24,7 +24,7 @@ HEADER = """\
 
 
 def ask_pip(python, requirements, names):
-    """What pip would install for a Python: its report."""
+    """Returns pip's report of what it would install for a Python."""
     with tempfile.TemporaryDirectory() as scratch:
         report = pathlib.Path(scratch) / "report.json"
         files = [word for file in requirements for word in ("-r", file)]
@@ -35,7 +35,7 @@ def ask_pip(python, requirements, names):
 
 
 def dependencies_of(wheel, extras, environment):
-    """What a wheel of the report needs with these extras."""
+    """Returns the requirements of a wheel of the report, with these extras."""
     for text in wheel["metadata"].get("requires_dist", []):
         requirement = Requirement(text)
         if requirement.marker is None or any(requirement.marker.evaluate({**environment, "extra": e}) for e in ["", *extras]):
@@ -43,7 +43,7 @@ def dependencies_of(wheel, extras, environment):
 
 
 def needs_of(wheels, environment):
-    """By name: the names that a wheel needs, with the extras that the user and other wheels ask of it."""
+    """Returns, by name, the names that a wheel needs, with the extras that the user and other wheels request."""
     extras = {name: set(wheel.get("requested_extras", [])) for name, wheel in wheels.items()}
     while True:
         needs = {name: list(dependencies_of(wheel, extras[name], environment)) for name, wheel in wheels.items()}
@@ -55,7 +55,7 @@ def needs_of(wheels, environment):
 
 
 def resolve(python, requirements):
-    """The wheels for a Python, by name. pip reads conditions on the Python as if they were on its own: what those leave out
+    """Returns the wheels for a Python, by name. pip evaluates conditions on the Python for its own Python. What they leave out
     is asked for by name."""
     names = set()
     while True:
@@ -72,7 +72,7 @@ def resolve(python, requirements):
 
 
 def collect(requirements):
-    """By name and version: the Pythons that take it, its hashes, and who needs it."""
+    """Returns, by name and version, the Pythons that use a wheel, its hashes, and the wheels that need it."""
     locked = collections.defaultdict(lambda: {"pythons": [], "hashes": set(), "via": set()})
     for python in PYTHONS:
         wheels, needs = resolve(python, requirements)
@@ -86,7 +86,7 @@ def collect(requirements):
 
 
 def marker_of(pythons):
-    """The condition for a version that some Pythons alone take; those are neighbours."""
+    """Returns the condition for a version that only some Pythons use; these are consecutive versions."""
     parts = []
     if pythons[0] != PYTHONS[0]:
         parts.append(f'python_version >= "{pythons[0]}"')

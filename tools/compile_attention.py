@@ -3,10 +3,10 @@
 
     compile_attention.py --out DIR [--head-dim 16,32,...] [--precision bf16,fp32] [--causal 0,1] [--device cuda|cpu] [--jobs N]
 
-The operations are those of `impl:naive`: product, scale, mask, softmax, product; the backward is their gradient, written
-out, from the probabilities that the forward leaves. As torch.compile does, a training step is two graphs. A package
-serves every number of (batch, head) pairs from 2 on, and every sequence length that is a multiple of 8, from 16 to
-65,536; TF32 is a setting of the run, not of the package. Packages that are there are kept. Then:
+The operations are those of `impl:naive`: product, scale, mask, softmax, product. The backward pass is their gradient,
+written out, and starts from the probabilities that the forward pass keeps. A training step has two graphs, as with
+torch.compile. A package supports every number of (batch, head) pairs from 2 on, and every sequence length that is a
+multiple of 8, from 16 to 65,536. TF32 is a setting of the run, not of the package. Existing packages are kept. Then run:
 
     ./transformer_bench --tb_packages=DIR --benchmark_filter='Attention/.*/impl:(naive|compiled)'
 """

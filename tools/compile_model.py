@@ -4,11 +4,12 @@
     compile_model.py --out DIR [--sizes small,medium] [--size NAME:d_model,d_ff,num_layers,num_heads] [--contexts 512]
                      [--batch 4] [--precision bf16] [--passes forward,training] [--jobs N] [--device cuda|cpu]
 
-The model is what one writes with PyTorch's own functions: rms_norm, silu, scaled_dot_product_attention, cross_entropy,
-q, k and v as one product, float32 weights that are cast where autocast casts them. `forward` is its forward pass alone;
-`training` is the two graphs, forward with the loss and backward, that torch.compile's default makes of it: traced,
-divided (min-cut) and rewritten by the same functions. Shapes are fixed, a file a shape, and a package runs on the GPU
-model that it was made on; TF32 is a setting of the run, not of the package. Packages that are there are kept. Then:
+The model is written with PyTorch's own functions: rms_norm, silu, scaled_dot_product_attention and cross_entropy, with
+q, k and v as one product, and float32 weights that are cast where autocast casts them. `forward` has only the forward
+pass. `training` has the two graphs that torch.compile's default makes of the model, forward with the loss and backward:
+they are traced, divided (min-cut) and rewritten by the same functions. Shapes are fixed, with one file per shape, and a
+package runs on the GPU model on which it was made. TF32 is a setting of the run, not of the package. Existing packages
+are kept. Then run:
 
     ./transformer_bench --tb_packages=DIR --benchmark_filter='Model/.*impl:compiled.*'
 """

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Makes an implementation of one's own from a Python function: a package for transformer_bench --tb_plugin=NAME.pt2.
+"""Makes a package from a Python function, for transformer_bench --tb_plugin=NAME.pt2.
 
     export_kernel.py FILE.py:FUNCTION --op OP [--backward FUNCTION] [--precision bf16,fp32] [--fix d_ff=4096,tokens=1024]
                      [--name NAME] [--device cuda|cpu] [--out NAME.pt2] [--jobs N]
 
 The function takes the operation's tensors, contiguous and on the device, and returns its results, contiguous and in
-their dtypes; include/tbench/plugin.h has both for every OP of the family Kernel. `gemm` is f(x [m, k], w [n, k]) = x w^T;
-`attention` is f(q, k, v, causal) of [batch, heads, seq_len, head_dim], or f(q, k, v) without a mask. What FUNCTION returns behind the results is kept
-for --backward, a function of the same file: it takes the inputs, everything that FUNCTION has returned, and the results'
-gradients (and causal), and returns the inputs' gradients; `auto` is FUNCTION_backward, where the file has it. An
-nn.Module will do for a function.
+their dtypes. include/tbench/plugin.h describes both for every OP of the family Kernel. `gemm` is
+f(x [m, k], w [n, k]) = x w^T. `attention` is f(q, k, v, causal), or f(q, k, v) without a mask, with tensors
+[batch, heads, seq_len, head_dim]. Values that FUNCTION returns after the results are kept for the function of --backward,
+which is in the same file. That function takes the inputs, everything that FUNCTION has returned, and the results'
+gradients (and causal), and returns the inputs' gradients. `auto` means FUNCTION_backward, if the file has it. Each
+function may also be an nn.Module.
 
-Both are traced (torch.export) and compiled ahead of time (inductor), Triton kernels in them by torch.library.wrap_triton.
-A package runs with the PyTorch and on the GPU architecture, or the kind of CPU, that it was made with. It serves every
-extent that --fix does not fix, from 2, or from 16 in steps of 8; code for fixed extents is often faster.
+Both functions are traced (torch.export) and compiled ahead of time (inductor). Triton kernels in them need
+torch.library.wrap_triton. A package runs with the PyTorch version and on the GPU architecture, or the kind of CPU, with
+which it was made. For extents that --fix does not fix, it supports all values from 2 on, or all multiples of 8 from 16 on.
+Code for fixed extents is often faster.
 """
 import concurrent.futures
 import multiprocessing

@@ -6,8 +6,8 @@
         --benchmark_filter='^CASE$' >ncu.csv
     tools/ncu_kernel_times.py CASE ncu.csv ncu.json
 
-N: the launches of verification, at least. M: a multiple of the launches of a step, so that every kernel has the share of
-whole steps. ncu runs kernels one by one; their clock is the one that a GPU has that rests in between.
+N is at least the number of launches of the verification. M is a multiple of the launches of a step, so that every kernel
+occurs as often as in whole steps. ncu runs kernels one by one, at the clock of a GPU that pauses between kernels.
 """
 import argparse
 import collections

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Times in PyTorch what the Ceiling cases measure in C++: the same work, in the same regime, by the same protocol.
 
-Bursts: a write over twice the L2 cache, a kernel that spins, event, operation, event, on an idle device, then a rest; at least 30
-samples after 0.1 s of warm-up. Sustained: operations chained between events, sampled for 0.1 s after 0.1 s of warm-up in
-chunks of 0.25 s, the first of each dropped; products in chunks of 0.55 s, the first 0.25 s of each dropped. Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
-after, it prints what the Ceiling cases reach of PyTorch's rate, and exits 1 if one reaches less than --at-least of it.
+Bursts: on an idle device, a write over twice the L2 cache, a kernel that spins, event, operation, event, and then a rest.
+At least 30 samples follow 0.1 s of warm-up. Sustained: operations are chained between events and sampled for 0.1 s after
+0.1 s of warm-up, in chunks of 0.25 s, of which the first operation is dropped. Products are sampled in chunks of 0.55 s,
+of which the first 0.25 s are dropped. Times are medians. On the CPU, the tool uses a steady clock, one thread and no
+flush. With a results file of the same GPU, made right before or after, it prints the share of PyTorch's rate that each
+Ceiling case reaches, and exits 1 if a share is below --at-least.
 
     ./transformer_bench --benchmark_filter='Ceiling/.*' --benchmark_out=ceilings.json
     tools/time_pytorch_ceilings.py [--what copy,gemm_bf16] [--results ceilings.json] [--out times.json]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times in PyTorch what the Collective cases measure in C++: the same operations between the same ranks, in chained steps.
 
-Operations are chained between events in chunks of 0.25 s (8 to 64 operations), whose first is dropped, until there are 20
-samples and 0.5 s; rank 0 says how many a chunk has, and the times are those of the rank that took longest. Given a results file
-of the same machine, made right before or after, rank 0 prints what the Collective cases reach of PyTorch's rate, and exits 1 if
-one reaches less than --at-least of it. Without a GPU the ranks use gloo.
+Operations are chained between events in chunks of 0.25 s (8 to 64 operations), of which the first operation is dropped.
+Sampling ends after 20 samples and 0.5 s. Rank 0 determines the number of operations per chunk, and the times are those of
+the slowest rank. With a results file of the same machine, made right before or after, rank 0 prints the share of PyTorch's
+rate that each Collective case reaches, and exits 1 if a share is below --at-least. Without a GPU, the ranks use gloo.
 
     torchrun --no-python --nproc-per-node=2 ./transformer_bench --benchmark_filter='Collective/.*' --benchmark_out=c.json
     torchrun --nproc-per-node=2 tools/time_pytorch_collectives.py --bytes 1073741824 --results c.json

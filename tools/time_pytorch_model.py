@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times in PyTorch what `impl:eager` does in C++: the same model, operation by operation, by the same protocol.
 
-Steps are chained between CUDA events (a steady clock on the CPU) without synchronising in between; warm-up for a second;
-chunks of clamp(0.25 s / t, 4, 64) steps, the first of each dropped; the median of at least 20 samples. Names are those
-of transformer_bench, so that results can be joined.
+Steps are chained between CUDA events (on the CPU, a steady clock) without synchronising in between. Warm-up takes one
+second. A chunk has clamp(0.25 s / t, 4, 64) steps of duration t, of which the first is dropped. A time is the median of at
+least 20 samples. Names are those of transformer_bench, so that results can be joined.
 
     tools/time_pytorch_model.py --size small,medium --ctx 512 --pass train_step --precision bf16 [--out times.json]
 """

@@ -1,6 +1,7 @@
-"""Attention of one's own, forward and backward with online softmax: Triton kernels on a GPU, PyTorch's operations on a CPU.
+"""An example of your own attention, forward and backward with online softmax: Triton kernels on a GPU, PyTorch's operations
+on a CPU.
 
-Forward keeps the logarithm of each row's sum of exponentials (lse), of which backward makes the probabilities again.
+Forward keeps the logarithm of each row's sum of exponentials (lse), from which backward computes the probabilities again.
 """
 import torch
 import triton
@@ -57,7 +58,7 @@ def forward_kernel(q, k, v, o, lse, seq_len, D: tl.constexpr, SCALE: tl.constexp
 
 @triton.jit
 def probabilities(q, k, v, grad_o, lse, delta, head, rows, cols, seq_len, SCALE: tl.constexpr, CAUSAL: tl.constexpr):
-    """P, and the gradient of the scores before the scale."""
+    """Returns P, and the gradient of the scores before the scale."""
     at, is_row = head * seq_len + rows, rows < seq_len
     s, sees = scores(q, k, rows, cols, seq_len, SCALE, CAUSAL)
     p = tl.where(sees, tl.exp(s - tl.load(lse + at, mask=is_row, other=0.0)[:, None]), 0.0)

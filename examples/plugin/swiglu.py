@@ -1,4 +1,4 @@
-"""swiglu of one's own, h = silu(gate) up, to be made a package: a Triton kernel on a GPU, PyTorch's operations on a CPU."""
+"""An example of your own swiglu, h = silu(gate) up, for a package: a Triton kernel on a GPU, PyTorch's operations on a CPU."""
 import torch
 import triton
 import triton.language as tl
@@ -25,7 +25,7 @@ def swiglu(gate, up):
 
 
 def swiglu_backward(gate, up, h, dh):
-    """The gradients of gate and up. Inductor makes one kernel of it."""
+    """Returns the gradients of gate and up. Inductor compiles them into one kernel."""
     g, u, dh = gate.float(), up.float(), dh.float()
     sigmoid = torch.sigmoid(g)
     silu = g * sigmoid

@@ -2,7 +2,7 @@
 """Prints the names that a Python file defines at its top level, one per line, without running it: defined_names.py FILE.py
 
 Prints `*` last if the file may define others: with `from MODULE import *`, __getattr__, globals() or exec(). For a file
-that is no Python, prints the place and the error on stderr, and exits 1. It runs without PyTorch, so that a mistyped
+that is not Python, prints the place and the error on stderr, and exits 1. It runs without PyTorch, so that a mistyped
 function is found in a fraction of a second.
 """
 import ast
