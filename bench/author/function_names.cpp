@@ -46,9 +46,8 @@ void check_function(const model::Plugin& plugin) {
   const std::optional<ToolAnswer> answer = defined_names(function.file);
   if (!answer) return;
   if (answer->status != kExitOk) {
-    throw UsageError{
-        fmt::format("--tb_plugin={}: the file is no Python that can be read: {}. Mend it, or name another.",
-                    plugin.path, answer->lines.back())};
+    throw UsageError{fmt::format("--tb_plugin={}: the file is not readable Python: {}. Fix it, or name another file.",
+                                 plugin.path, answer->lines.back())};
   }
   const std::vector<std::string>& names = answer->lines;
   const auto has = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };

@@ -46,7 +46,7 @@ const std::array<KnownDevice, 3>& known_devices() {
 
 ExplainedDevice current_device() {
   if (cuda::device_count() == 0) {
-    throw UsageError{"--tb_explain=here: this process can use no GPU. Give a100, h100 or h200."};
+    throw UsageError{"--tb_explain=here: this process cannot use a GPU. Give a100, h100 or h200."};
   }
   const std::string model = cuda::gpu_facts(nullptr).name;
   const auto& known = known_devices();

@@ -111,7 +111,7 @@ StudyCases study_cases(std::span<const FamilySpec> families, const Options& opti
     grids.insert(grids.end(), study.grids.begin(), study.grids.end());
     const std::vector<CaseId> cases = expand(families, studies::grids_with_sizes(study, options.sizes), options.axes);
     if (cases.empty()) {
-      throw UsageError{fmt::format("--tb_study={}: {} are of several ranks, and this is one process", options.study,
+      throw UsageError{fmt::format("--tb_study={}: {} need several ranks, and this is one process", options.study,
                                    options.study == study.name ? "its cases" : "the cases of " + study.name)};
     }
     for (const CaseId& id : study.beside) {

@@ -65,7 +65,7 @@ void refuse_gpu_without_cuda() {
   const std::string problem = driver ? cuda::device_problem() : "";
   if (problem.empty()) return;
   throw UsageError{
-      fmt::format("the driver ({}) sees a GPU, and CUDA cannot use it: {}. Mend the driver, or measure the CPU with "
+      fmt::format("the driver ({}) sees a GPU, and CUDA cannot use it: {}. Repair the driver, or measure the CPU with "
                   "--tb_device=cpu.",
                   *driver, problem)};
 }

@@ -180,8 +180,8 @@ std::vector<Record> Rendezvous::report_of(int rank, const std::string& name, Sec
                                           const std::function<void()>& waiting) {
   const std::string key = fmt::format("{}/{}", of_round("report"), rank);
   if (wait_for(key, limit, waiting)) return records_from(store().get(key), name);
-  throw std::runtime_error{fmt::format("rank {} has not told within {:g} s what became of {}: has its process ended?",
-                                       rank, limit.value, name)};
+  throw std::runtime_error{fmt::format(
+      "rank {} has not reported within {:g} s what became of {}: has its process ended?", rank, limit.value, name)};
 }
 
 void Rendezvous::leave() {

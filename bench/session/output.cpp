@@ -51,7 +51,7 @@ void check_same_shard(const std::string& path, const RecordedOptions& earlier, c
   const std::string after = value_in(now, "durations", "none");
   if (earlier.contains("shard_places") == now.contains("shard_places") && before == after) return;
   throw UsageError{fmt::format(
-      "--tb_resume: '{}' is a shard by the durations {}, and now {} would decide which cases it has. Give the "
+      "--tb_resume: '{}' is a shard made with the durations {}, and now {} would decide which cases it has. Give the "
       "same table with --tb_durations (none: --tb_durations=off), or another --benchmark_out.",
       path, before, after)};
 }

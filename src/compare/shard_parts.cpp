@@ -56,10 +56,11 @@ void check_durations(std::span<const Part> parts) {
   std::map<std::int64_t, const Part*> owners;
   for (const Part& part : parts) {
     if (durations_of(part) != durations_of(first)) {
-      throw UsageError{fmt::format(
-          "'{}' is a shard by the durations {} and '{}' by {}: their cases are not parts of one whole. Measure "
-          "one of them again with the other's --tb_durations (none: --tb_durations=off).",
-          first.results.label, durations_of(first), part.results.label, durations_of(part))};
+      throw UsageError{
+          fmt::format("'{}' is a shard made with the durations {} and '{}' with {}: their cases are not parts of one "
+                      "whole. Measure "
+                      "one of them again with the other's --tb_durations (none: --tb_durations=off).",
+                      first.results.label, durations_of(first), part.results.label, durations_of(part))};
     }
     if (!part.places) continue;
     for (const std::int64_t place : *part.places) {
@@ -128,8 +129,9 @@ void check_shards(std::span<const Part> parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& [results, shard, shared, places] = parts[i];
     if (shard.count != first.shard.count) {
-      throw UsageError{fmt::format("'{}' is shard {} and '{}' shard {}: not of one division; give the shards of one",
-                                   first.results.label, to_string(first.shard), results.label, to_string(shard))};
+      throw UsageError{fmt::format(
+          "'{}' is shard {} and '{}' is shard {}: they are not parts of one division; give the shards of one",
+          first.results.label, to_string(first.shard), results.label, to_string(shard))};
     }
     if (i > 0 && shard == parts[i - 1].shard) {
       throw UsageError{

@@ -139,7 +139,7 @@ void History::rename(const CaseId& from, const CaseId& to) {
       both.bind(*old_id).bind(*new_id);
       if (both.step()) {
         throw UsageError{fmt::format(
-            "--renamed: '{}' and '{}' are both in the run of {}, so that neither is the other; use --retire for the "
+            "--renamed: '{}' and '{}' are both in the run of {}, so they are two cases; use --retire for the "
             "one that is gone",
             from.name(), to.name(), both.text(0))};
       }

@@ -71,8 +71,8 @@ ResultFolder result_folder(const std::string& folder) {
   std::ranges::sort(files.results);
   std::ranges::sort(files.others);
   if (!files.results.empty()) return files;
-  throw UsageError{
-      fmt::format("'{}': no results in it or below; give a folder of files that --benchmark_out wrote", folder)};
+  throw UsageError{fmt::format(
+      "'{}': it has no results, nor have its subfolders; give a folder of files that --benchmark_out wrote", folder)};
 }
 
 }  // namespace tbench::history

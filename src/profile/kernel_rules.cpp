@@ -69,7 +69,7 @@ const KernelRules& KernelRules::built_in() {
 KernelRules KernelRules::parse(std::string_view text, const std::string& origin) {
   if (text.find('\0') != std::string_view::npos) {
     throw UsageError{
-        fmt::format("'{}' is not a text file; give rules, a class and a regular expression a line", origin)};
+        fmt::format("'{}' is not a text file; give rules, a class and a regular expression per line", origin)};
   }
   KernelRules rules;
   std::size_t number = 0;
@@ -88,7 +88,7 @@ KernelRules KernelRules::parse(std::string_view text, const std::string& origin)
     rules.rules_.push_back({kernel_class, std::unique_ptr<regex_t, Free>{compiled.release()}});
   }
   if (rules.rules_.empty()) {
-    throw UsageError{fmt::format("'{}' has no rule; give a class and a regular expression a line", origin)};
+    throw UsageError{fmt::format("'{}' has no rule; give a class and a regular expression per line", origin)};
   }
   return rules;
 }
@@ -98,7 +98,7 @@ KernelRules KernelRules::read(const std::string& path) {
   try {
     text = results::read_whole_file(path);
   } catch (const std::system_error& error) {
-    throw UsageError{fmt::format("{}; give a file of rules, a class and a regular expression a line", error.what())};
+    throw UsageError{fmt::format("{}; give a file of rules, a class and a regular expression per line", error.what())};
   }
   return parse(text, path);
 }

@@ -106,10 +106,12 @@ TEST_F(RunByDurations, ShardsJoinToTheUndividedRun) {
   ASSERT_EQ(run({"--tb_shard=2/2", table("edited.csv"), out("edited.json")}).status, 0);
   const CommandResult refused = merge("1.json", "edited.json");
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("1.json' is a shard by the durations gpu@"), HasSubstr("by edited@")));
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("1.json' is a shard made with the durations gpu@"), HasSubstr("with edited@")));
   const CommandResult other = run({"--tb_shard=2/2", table("edited.csv"), out("2.json"), "--tb_resume"});
   EXPECT_EQ(other.status, 2);
-  EXPECT_THAT(other.err, AllOf(HasSubstr("2.json' is a shard by the durations gpu@"), HasSubstr("and now edited@")));
+  EXPECT_THAT(other.err,
+              AllOf(HasSubstr("2.json' is a shard made with the durations gpu@"), HasSubstr("and now edited@")));
   const CommandResult off = run({"--tb_shard=2/2", out("2.json"), "--tb_resume"});
   EXPECT_THAT(off.err, HasSubstr("and now none would decide"));
   EXPECT_EQ(run({"--tb_shard=2/2", table(), out("2.json"), "--tb_resume"}).status, 0);

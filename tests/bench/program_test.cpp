@@ -84,7 +84,7 @@ TEST_F(Program, AGpuThatCudaCannotUseIsRefusedWithCudasOwnError) {
     EXPECT_EQ(result.out, "") << what;
     EXPECT_THAT(result.err,
                 ::testing::MatchesRegex("transformer_bench: the driver \\(.*\\) sees a GPU, and CUDA cannot "
-                                        "use it: .*\\. Mend the driver, or measure the CPU with "
+                                        "use it: .*\\. Repair the driver, or measure the CPU with "
                                         "--tb_device=cpu\\.\n"))
         << what;
   }

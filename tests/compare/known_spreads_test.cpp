@@ -279,7 +279,7 @@ TEST(SpreadsFile, RefusesWhatItDoesNotKnowWithFileValueAndRemedy) {
   EXPECT_THAT(changed("\"processes\"", "\"planets\""), AllOf(HasSubstr("apart: unknown value 'planets'"), remedy));
   EXPECT_THAT(changed("\"limit\": 0.0", "\"limit\": -0.0"), AllOf(HasSubstr("is not above 0"), remedy));
   EXPECT_THAT(changed("\"gpus\"", "\"gpu\""), AllOf(HasSubstr("'mine.json': spreads.gpus"), remedy));
-  EXPECT_THAT(refusal("{"), AllOf(HasSubstr("'mine.json': it is no JSON"), remedy));
+  EXPECT_THAT(refusal("{"), AllOf(HasSubstr("'mine.json': it is not JSON"), remedy));
   EXPECT_THAT(refusal("[]"), AllOf(HasSubstr("'mine.json': it is not a spreads file"), remedy));
 }
 

@@ -224,10 +224,11 @@ TEST(Merge, RefusesShardsByDifferentDurations) {
     }
     return std::string{};
   };
-  EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["durations"] = "h200@000000000000"; }),
-              AllOf(HasSubstr("'shard1.json' is a shard by the durations h200@20df4902425a and 'shard2.json' by "
-                              "h200@000000000000"),
-                    HasSubstr("with the other's --tb_durations")));
+  EXPECT_THAT(
+      refusal_of([](auto& files) { files[1].file.options["durations"] = "h200@000000000000"; }),
+      AllOf(HasSubstr("'shard1.json' is a shard made with the durations h200@20df4902425a and 'shard2.json' with "
+                      "h200@000000000000"),
+            HasSubstr("with the other's --tb_durations")));
   EXPECT_THAT(refusal_of([](auto& files) { files[2] = shard_of(3, 3); }), HasSubstr("and 'shard3.json' by none"));
   EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["shard_places"] = "3,8"; }),
               HasSubstr("'shard1.json' and 'shard2.json' both have place 3 (shard_places): one was edited."));

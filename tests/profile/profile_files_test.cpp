@@ -91,7 +91,7 @@ TEST(ProfileFiles, OfSomebodyElseStay) {
   for (const char* name : {"trace.json.gz", "kernels.csv", "summary.json"}) {
     const support::TemporaryFolder folder;
     support::write_text(folder.file(name), "mine");
-    EXPECT_THAT(error_of(folder.path()), AllOf(HasSubstr(folder.file(name)), HasSubstr("no earlier profile")));
+    EXPECT_THAT(error_of(folder.path()), AllOf(HasSubstr(folder.file(name)), HasSubstr("not an earlier profile")));
     EXPECT_THAT(folder.names(), ElementsAre(name));
     EXPECT_EQ(results::read_whole_file(folder.file(name)), "mine");
   }

@@ -14,7 +14,7 @@ TEST(Escapes, CsvQuotesWhatWouldBreakALine) {
 
 TEST(Escapes, MarkupHasNoMarkupLeft) {
   EXPECT_EQ(escape_markup("<a href=\"x\">&\n"), "&lt;a href=&quot;x&quot;&gt;&amp; ");
-  EXPECT_EQ(escape_markup("\xff"), "\xEF\xBF\xBD");  // U+FFFD instead of a byte that is no UTF-8
+  EXPECT_EQ(escape_markup("\xff"), "\xEF\xBF\xBD");  // U+FFFD instead of a byte that is not UTF-8
 }
 
 TEST(Escapes, LatexHasNoCommandLeft) {

@@ -25,7 +25,7 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
   EXPECT_EQ(display_width("中文"), 4U);
   EXPECT_EQ(display_width("e\u0301"), 1U) << "a combining accent";
   EXPECT_EQ(display_width("🚀"), 2U);
-  EXPECT_EQ(display_width("a\xFF\xC3"), 3U) << "bytes that are no UTF-8";
+  EXPECT_EQ(display_width("a\xFF\xC3"), 3U) << "bytes that are not UTF-8";
 }
 
 TEST(Fit, ShortensWithAnEllipsis) {

@@ -20,7 +20,7 @@ from spoilers import with_value, without  # noqa: E402
 
 def load(path):
     with open(path) as file:
-        return json.load(file, parse_constant=lambda name: sys.exit(f"{path}: {name} is no JSON"))
+        return json.load(file, parse_constant=lambda name: sys.exit(f"{path}: {name} is not JSON"))
 
 
 # In the golden file, entry 0 has everything, entry 1 failed, entries 2 and 3 are repetitions, entry 4 is their mean,

@@ -75,7 +75,7 @@ TEST_F(TbenchNsys, ShowsSeveralExports) {
   profile::write_one_step(other, profile::kNsysVersions[3]);
   EXPECT_THAT(out({other, "--table=phases"}), AllOf(StartsWith(path_ + ", nsys schema 3.11.3\n"),
                                                     HasSubstr("\n\n" + other + ", nsys schema 3.25.0\n")));
-  EXPECT_THAT(run({other, "--json"}).err, HasSubstr("--json is of one export, and 2 are given; give one FILE"));
+  EXPECT_THAT(run({other, "--json"}).err, HasSubstr("--json takes one export, and 2 are given; give one FILE"));
 }
 
 TEST_F(TbenchNsys, PassesOverAnExportThatCannotBeRead) {

@@ -103,7 +103,7 @@ TEST_F(Outputs, ReplaceNoOtherMeasurements) {
 
 TEST_F(Outputs, OfMergeReplaceOnlyWhatIsMergedAgain) {
   const std::string out = folder_.file("all.json");
-  expect_refused({"merge", "-o", a_, b_}, HasSubstr("'" + a_ + "' is there already and is not among the files"));
+  expect_refused({"merge", "-o", a_, b_}, HasSubstr("'" + a_ + "' exists already and is not among the files"));
   support::write_text(out, "notes");
   expect_refused({"merge", a_, b_, "-o", out}, HasSubstr("holds something else than results"));
   fs::remove(out);

@@ -125,7 +125,7 @@ TEST_F(TbenchProfile, WritesAPage) {
 TEST_F(TbenchProfile, RefusesAPageThatItCannotMake) {
   out({"nsys", export_, "-o", profile_});
   const std::string html = folder_.file("page.html");
-  expect_refused({"profile", profile_, profile_, "-o", html}, HasSubstr("-o is of one trace, and 2 are given"));
+  expect_refused({"profile", profile_, profile_, "-o", html}, HasSubstr("-o takes one trace, and 2 are given"));
   expect_refused({"profile", profile_, "-o", html, "--csv"}, HasSubstr("leave out --table, --markdown, --csv"));
   expect_refused({"profile", profile_, "-o", html, "--table=phases"}, HasSubstr("with all tables"));
   expect_refused({"profile", profile_, "-o", profile_ + "/trace.json.gz"}, HasSubstr("is one of the inputs"));
@@ -137,7 +137,8 @@ TEST_F(TbenchProfile, RefusesAPageThatItCannotMake) {
 
 TEST_F(TbenchProfile, KeepsFilesOfSomebodyElse) {
   support::write_text(folder_.file("kernels.csv"), "mine");
-  expect_refused({"nsys", export_, "-o", folder_.path()}, HasSubstr("kernels.csv' is there, and no earlier profile"));
+  expect_refused({"nsys", export_, "-o", folder_.path()},
+                 HasSubstr("kernels.csv' exists, and is not an earlier profile"));
   expect_refused({"nsys", export_, "-o", export_}, HasSubstr("give a folder"));
 }
 

@@ -50,7 +50,7 @@ void check_out(const MergeArguments& arguments) {
 
 [[noreturn]] void refuse_to_replace(const std::string& path, const std::string& why) {
   throw UsageError{
-      fmt::format("-o: '{}' is there already and {}. Give another name, or remove it if nobody needs it.", path, why)};
+      fmt::format("-o: '{}' exists already and {}. Give another name, or remove it if nobody needs it.", path, why)};
 }
 
 /// Checks that replacing the output loses no results. The same parts may be merged again, with more or newer files. If

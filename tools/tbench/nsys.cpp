@@ -83,7 +83,7 @@ void check_files(const NsysArguments& arguments) {
   if (arguments.show.json && files.size() > 1) {
     const std::vector<std::string> words{"tbench", "nsys", "--json", files.front()};
     throw results::CorrectableError{
-        fmt::format("--json is of one export, and {} are given; give one FILE, e.g. {}", files.size(), files.front()),
+        fmt::format("--json takes one export, and {} are given; give one FILE, e.g. {}", files.size(), files.front()),
         results::command_line(words)};
   }
   if (arguments.folder.empty()) return;
@@ -92,7 +92,7 @@ void check_files(const NsysArguments& arguments) {
   std::ranges::sort(folders);
   const auto twice = std::ranges::adjacent_find(folders);
   if (twice == folders.end()) return;
-  throw UsageError{fmt::format("-o {}: two exports would go to '{}'. Rename one, or give one FILE a call.",
+  throw UsageError{fmt::format("-o {}: two exports would go to '{}'. Rename one, or give one FILE per call.",
                                arguments.folder, *twice)};
 }
 

@@ -104,7 +104,7 @@ void run_profile(const ProfileCommandArguments& arguments) {
     if (has_page) words.push_back(arguments.html);
     words.push_back(paths.front());
     throw results::CorrectableError{
-        fmt::format("{} is of one trace, and {} are given; give one PATH, e.g. {}", flag, paths.size(), paths.front()),
+        fmt::format("{} takes one trace, and {} are given; give one PATH, e.g. {}", flag, paths.size(), paths.front()),
         results::command_line(words)};
   }
   if (has_page) return write_html(paths.front(), arguments);

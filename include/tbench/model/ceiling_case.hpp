@@ -61,7 +61,7 @@ struct CeilingConfig {
 [[nodiscard]] std::vector<std::string> ceiling_names();
 
 /// Returns the precision whose datasheet rate is the reference for a ceiling's products. Returns nullopt for ceilings
-/// without products, and for fp8, which is no Precision because no implementation of a model uses it.
+/// without products, and for fp8, which is not a Precision because no implementation of a model uses it.
 [[nodiscard]] std::optional<Precision> ceiling_precision(std::string_view what);
 
 /// Makes the case of one ceiling.

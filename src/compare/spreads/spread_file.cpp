@@ -147,7 +147,7 @@ KnownSpreads parse_spreads(std::string_view text, const std::string& name) {
     }
     return spreads;
   } catch (const results::Json::parse_error& error) {
-    throw UsageError{fmt::format("'{}': it is no JSON ({}). {}", name, error.what(), kRemedy)};
+    throw UsageError{fmt::format("'{}': it is not JSON ({}). {}", name, error.what(), kRemedy)};
   } catch (const std::runtime_error& error) {
     throw UsageError{fmt::format("'{}': {}. {}", name, error.what(), kRemedy)};
   }

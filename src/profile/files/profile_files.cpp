@@ -52,7 +52,7 @@ void check_free(const fs::path& folder) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(folder / name, error))) return;
     throw UsageError{
-        fmt::format("'{}' is there, and no earlier profile: it has no {} of this program; give another "
+        fmt::format("'{}' exists, and is not an earlier profile: it has no {} of this program; give another "
                     "folder, or move the file away",
                     (folder / name).string(), kTraceFileName)};
   };

@@ -95,7 +95,7 @@ class Refusals(unittest.TestCase):
                          "'attention'?\n")
 
     def test_a_file_that_is_no_python(self):
-        self.assertIn("own.py:f: the file is no Python that can be read: line 2: ", self.refusal("x = 1\ndef f(:\n", "f"))
+        self.assertIn("own.py:f: the file is not readable Python: line 2: ", self.refusal("x = 1\ndef f(:\n", "f"))
 
 
 class Interruption(unittest.TestCase):

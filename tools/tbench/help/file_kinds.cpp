@@ -152,7 +152,7 @@ void refuse_other_kinds(CLI::App& app, const std::vector<std::string>& words) {
       if (!kind || reads(*kind)) return std::string{};
       if (reader.argument == kHistoryFlag) {
         throw UsageError{
-            fmt::format("--db: '{}' is {}; give a history, as 'tbench gate' writes it", path, name_of(*kind))};
+            fmt::format("--db: '{}' is {}; give a history written by 'tbench gate'", path, name_of(*kind))};
       }
       const bool is_db = takes_history && *kind == FileKind::kHistory;
       throw UsageError{fmt::format("{}: '{}' is {}; did you mean '{}'?", reader.argument, path, name_of(*kind),

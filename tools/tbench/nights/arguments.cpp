@@ -29,7 +29,7 @@ void check_combination(const GateArguments& arguments) {
     throw UsageError{"--new needs --good or --pinned: a kept build to run the suspects against"};
   }
   if (arguments.partial && arguments.changes.any()) {
-    throw UsageError{"--partial keeps nothing, also no change of --retire and --renamed; give one or the other"};
+    throw UsageError{"--partial records nothing, not even --retire and --renamed; give one or the other"};
   }
 }
 

@@ -68,7 +68,7 @@ void rename(const std::vector<std::string>& renamed, History& history, const Mea
       throw UsageError{fmt::format("--renamed: '{}' is not in the run; give the name that it has now", new_name)};
     }
     if (is_in_run(from)) {
-      throw UsageError{fmt::format("--renamed: '{}' is still in the run, so that it has no other name", old_name)};
+      throw UsageError{fmt::format("--renamed: '{}' is still in the run, so it was not renamed", old_name)};
     }
     history.rename(from, to);
   }

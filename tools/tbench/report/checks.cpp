@@ -20,7 +20,7 @@ void check_plain_formats(const ReportArguments& arguments, const std::vector<std
     throw UsageError{"--csv and --latex are for studies and comparisons; add --study=NAME, or use --json"};
   }
   if (arguments.json && arguments.experiments)
-    throw UsageError{"--json: not of --experiments, which is a table itself"};
+    throw UsageError{"--json: not for --experiments, whose file is a table already"};
   if (arguments.json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
     throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
   }
@@ -38,10 +38,10 @@ void check_cells(const ReportArguments& arguments, const std::vector<std::string
   }
   if (has_metric && arguments.pivot.empty()) {
     throw UsageError{
-        fmt::format("--show={}: is for the cells of a pivot; add --pivot=KEY, such as --pivot=ctx", arguments.show)};
+        fmt::format("--show={}: only for the cells of a pivot; add --pivot=KEY, such as --pivot=ctx", arguments.show)};
   }
   if (!arguments.rows.empty() && arguments.over.empty()) {
-    throw UsageError{fmt::format("--rows={}: is for --over with --pivot; leave out --rows", arguments.rows)};
+    throw UsageError{fmt::format("--rows={}: only for --over with --pivot; leave out --rows", arguments.rows)};
   }
 }
 
