@@ -71,8 +71,8 @@ ResultFolder result_folder(const std::string& folder) {
   std::ranges::sort(files.results);
   std::ranges::sort(files.others);
   if (!files.results.empty()) return files;
-  throw UsageError{fmt::format(
-      "'{}': it has no results, nor have its subfolders; give a folder of files that --benchmark_out wrote", folder)};
+  throw UsageError{
+      fmt::format("'{}': no results here or in subfolders; give a folder with files of --benchmark_out", folder)};
 }
 
 }  // namespace tbench::history

@@ -229,7 +229,7 @@ TEST(Merge, RefusesShardsByDifferentDurations) {
       AllOf(HasSubstr("'shard1.json' is a shard made with the durations h200@20df4902425a and 'shard2.json' with "
                       "h200@000000000000"),
             HasSubstr("with the other's --tb_durations")));
-  EXPECT_THAT(refusal_of([](auto& files) { files[2] = shard_of(3, 3); }), HasSubstr("and 'shard3.json' by none"));
+  EXPECT_THAT(refusal_of([](auto& files) { files[2] = shard_of(3, 3); }), HasSubstr("and 'shard3.json' with none"));
   EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["shard_places"] = "3,8"; }),
               HasSubstr("'shard1.json' and 'shard2.json' both have place 3 (shard_places): one was edited."));
   for (const char* places : {"4,10", "8,4", "all"}) {
@@ -345,7 +345,7 @@ TEST(Merge, RefusesShardsThatAreNotOfOneDivision) {
   EXPECT_THAT(refusal<UsageError>([](ResultFile& file) { file.options["shard"] = "1/3"; }),
               HasSubstr("'shard1.json' and 'shard2.json' are both shard 1/3"));
   EXPECT_THAT(refusal<UsageError>([](ResultFile& file) { file.options["shard"] = "2/4"; }),
-              HasSubstr("'shard1.json' is shard 1/3 and 'shard2.json' shard 2/4"));
+              HasSubstr("'shard1.json' is shard 1/3 and 'shard2.json' is shard 2/4"));
   EXPECT_THAT(refusal<UsageError>([](ResultFile& file) { file.options.erase("shard"); }),
               HasSubstr("'shard1.json' and 'shard3.json' are a shard (--tb_shard), 'shard2.json' is none"));
   EXPECT_THAT(refusal<UsageError>([](ResultFile& file) { file.records = run_of(selection()).records; }),

@@ -210,7 +210,7 @@ TEST_F(Runs, ADamagedFileOfAFolderIsNamedAndTheOthersAreRead) {
               HasSubstr("No such file"));
   std::filesystem::create_directory(folder_.file("empty"));
   EXPECT_THAT(error_of([&] { static_cast<void>(read_runs_of_folder(folder_.file("empty"))); }),
-              HasSubstr("it has no results"));
+              HasSubstr("no results here"));
 }
 
 TEST_F(Runs, AFileThatRepeatsAnotherIsNoOtherProcess) {

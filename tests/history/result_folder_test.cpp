@@ -40,7 +40,7 @@ TEST(ResultFolder, WithoutResultsIsRefused) {
   const support::TemporaryFolder folder;
   support::write_text(folder.file("other.json"), "{}");
   EXPECT_THAT([&] { static_cast<void>(result_folder(folder.path())); },
-              ThrowsMessage<UsageError>(HasSubstr("': it has no results")));
+              ThrowsMessage<UsageError>(HasSubstr("': no results here")));
   EXPECT_THAT([&] { static_cast<void>(result_folder(folder.file("none"))); },
               ThrowsMessage<UsageError>(HasSubstr("No such file or directory; give a folder")));
 }

@@ -62,7 +62,7 @@ TEST_F(TbenchFleet, WrongUse) {
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, AllOf(StartsWith("tbench: "), HasSubstr(message)));
   };
-  expect_error({"--false-alarms=0"}, "--false-alarms: 0 is not a rate; give percent, above 0 and below 100");
+  expect_error({"--false-alarms=0"}, "--false-alarms: 0 is not a rate; give percent > 0 and < 100");
   expect_error({"--false-alarms=100"}, "--false-alarms: 100 is not a rate");
   expect_error({"--markdown", "--json"}, "exclude each other");
   expect_error({"--alone", "--known=" + folder_.file("gpu0.json.gz")}, "exclude each other");

@@ -153,7 +153,7 @@ void add_tau_option(CLI::App& command, std::optional<double>& percent) {
       ->type_name("PERCENT")
       ->check(number_of(
           "a percentage", &percent_in, [](double value) { return value > 0 && value < 100; },
-          "is not a threshold; give percent, above 0 and below 100"));
+          "is not a threshold; give percent > 0 and < 100"));
 }
 
 void add_wait_option(CLI::App& command, double& seconds) {

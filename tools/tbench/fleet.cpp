@@ -82,7 +82,7 @@ void add_fleet(CLI::App& app, int& exit_status) {
       ->type_name("PERCENT")
       ->check(number_of(
           "a percentage", &percent_in, [](double value) { return value > 0 && value < FleetArguments::kPercent; },
-          "is not a rate; give percent, above 0 and below 100"))
+          "is not a rate; give percent > 0 and < 100"))
       ->capture_default_str();
   command->add_flag("--markdown", arguments->markdown, "Print Markdown");
   command->add_flag("--json", arguments->json, "Print JSON with all data, for programs and for --known");

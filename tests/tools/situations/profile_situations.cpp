@@ -101,7 +101,7 @@ std::vector<Situation> profile_situations() {
        2,
        "error",
        "ERROR",
-       {"of one trace, and 2 are given"},
+       {"takes one trace, and 2 are given"},
        "tbench profile --json a"},
       {"ProfileOfNothing",
        trace_of(TraceWriter{}.range(0, 10, "FORWARD")),
