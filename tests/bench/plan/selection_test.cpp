@@ -40,7 +40,7 @@ TEST(Selection, AStudyOfRanksHasTheRunsNumberOfThem) {
   const std::vector<CaseId> cases = select_cases(of_four, options, true).cases;
   EXPECT_EQ(cases.size(), 6U * 12 * 2);  // operations, sizes, precisions
   for (const CaseId& id : cases) EXPECT_EQ(id.at("gpus"), "4");
-  EXPECT_THAT(error_of(options), HasSubstr("--tb_study=collectives: its cases are of several ranks"));
+  EXPECT_THAT(error_of(options), HasSubstr("--tb_study=collectives: its cases need several ranks"));
 }
 
 TEST(Selection, TheDefaultSuiteDependsOnTheMachine) {

@@ -100,8 +100,7 @@ TEST(StudyCases, SayWhichStudyNeedsRanks) {
     static_cast<void>(cases_of("memory,collectives"));
     FAIL() << "took cases of ranks";
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(),
-                HasSubstr("--tb_study=memory,collectives: the cases of collectives are of several ranks"));
+    EXPECT_THAT(error.what(), HasSubstr("--tb_study=memory,collectives: the cases of collectives need several ranks"));
   }
 }
 

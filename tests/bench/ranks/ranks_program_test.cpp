@@ -290,7 +290,7 @@ TEST_F(Ranks, TakeAStudyOfTheirs) {
             "Collective/op:broadcast/bytes:1024/precision:bf16/gpus:2\n");
   const CommandResult alone = run_command({TBENCH_PROGRAM, "--benchmark_list_tests", "--tb_study=collectives"});
   EXPECT_EQ(alone.status, 2);
-  EXPECT_THAT(alone.err, AllOf(HasSubstr("--tb_study=collectives: its cases are of several ranks"),
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("--tb_study=collectives: its cases need several ranks"),
                                HasSubstr("torchrun --no-python --nproc-per-node=2 ./transformer_bench")));
   const RanksResult other = run(TBENCH_PROGRAM, {"--benchmark_list_tests", "--tb_study=scaling"});
   EXPECT_EQ(other.first.status, 2);
