@@ -114,8 +114,8 @@ class Exports {
     running_.push_back({&planned, std::make_unique<ExportProcess>(std::move(command), planned.path)});
   }
 
-  /// Keeps the package of an export that has ended, and prints its time.
-  /// @return  true
+  /// Keeps the package of an export that has ended, or the reason for its failure, and prints its time.
+  /// @return  true, since the export is no longer running
   bool end(Running& one) {
     const char* how = "made";
     try {

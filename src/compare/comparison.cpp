@@ -138,7 +138,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonS
   return starts;
 }
 
-/// Returns whether one side was started completely before the other one. Returns false if this is not known.
+/// Returns whether all runs of one side were started before any run of the other side. Returns false if this is not
+/// known.
 bool one_after_the_other(const ComparisonSide& base, const ComparisonSide& next) {
   const auto of_base = starts_of(base);
   const auto of_next = starts_of(next);

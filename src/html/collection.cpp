@@ -28,7 +28,8 @@ std::set<std::string> gpu_models(std::span<const results::NamedResults> results)
   return models;
 }
 
-/// Returns the answers of the headline of the files that have a GPU; none if they allow no headline.
+/// Returns the sentences above the tables of the headline report for the files measured on a GPU. Returns none if there
+/// are no such files, or if no Model case in them has a time.
 std::vector<std::string> headline_answers(std::span<const results::NamedResults> results) {
   std::vector<results::NamedResults> of_gpus;
   std::ranges::copy_if(results, std::back_inserter(of_gpus),

@@ -136,8 +136,8 @@ std::optional<double> tokens_per_second(const StudyCase& of, std::optional<doubl
   return 1e3 * static_cast<double>(record.work->tokens) / *ms;
 }
 
-/// Returns the whole model's step with an eighth of the optimizer's time; nullopt if the optimizer is no phase of its
-/// own.
+/// Returns the whole model's step time in milliseconds if the optimizer's work were divided among kRanks GPUs. Returns
+/// nullopt if the step time or the optimizer's time is known for fewer than two numbers of layers.
 std::optional<double> sharded_ms(const StudyCase& of, const Deepest& deepest) {
   const auto all = whole_ms(of, deepest);
   const auto optimizer = on_line(points_of(of.all, deepest.model, median("optimizer_ms")), deepest.layers);

@@ -94,7 +94,8 @@ TEST(TraceSteps, ALaunchThatWasMadeAgainIsNoStep) {
     FakeTracer tracer{Seconds{1e-4}};
     EXPECT_EQ(trace_steps(subject, timer, tracer, {.regime = Regime::kBurst}, {1e-4}).steps, 10);
     EXPECT_EQ(subject.launches, records ? 15 : 14);
-    // The fake's clock ticks at the start and at the only mark of each call.
+    // FakeTracer's clock advances by 1 ns each time it is read: at the start of each call and at the end of its only
+    // phase.
     std::vector<std::int64_t> begins;
     for (const EnqueuedStep& step : tracer.steps) begins.push_back(step.start_ns);
     begins.resize(4);

@@ -104,7 +104,7 @@ TEST(StudyPivot, PutsSeveralQuantitiesIntoRows) {
   EXPECT_THAT(texts(section.rows.at(1)), ElementsAre("small", "fp32", "n", "3", "3", "3"));
 }
 
-/// The extents of the model are no quantities of its cases, and a single batch is no column.
+/// The extents of the model are not quantities of its cases, and a key with a single batch does not become a column.
 TEST(StudyPivot, LeavesTheSizesAndKeysWithOneValue) {
   const StudyOptions by_size{.axes = {}, .filter = "", .top = {}, .pivot = {"size"}};
   EXPECT_THAT(shaped(find_study("sizes", "--study"), by_size).tables.at(0).spread, IsEmpty());

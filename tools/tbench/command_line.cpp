@@ -79,7 +79,7 @@ std::string explain_extra(const std::string& text, std::span<const std::string> 
   return with_help(fmt::format("unexpected argument '{}'{}", text, hint));
 }
 
-/// Explains a word in the place of the command.
+/// Returns the error message for a word where a command is expected.
 /// @param words  the word and those after it
 std::string explain_word(std::span<const std::string> words, const std::vector<std::string>& commands) {
   const std::string& text = words.front();

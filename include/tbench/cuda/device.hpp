@@ -53,9 +53,9 @@ Seconds make_context();
 /// Clears errors that can be cleared.
 [[nodiscard]] bool context_is_healthy() noexcept;
 
-/// Returns the version of the CUDA runtime that this process uses, "13.0".
+/// Returns the version of the CUDA runtime that this process uses, such as "13.0".
 [[nodiscard]] std::string cuda_runtime_version();
-/// Returns the newest CUDA version that the driver supports, "13.0"; nullopt without a driver.
+/// Returns the newest CUDA version that the driver supports, such as "13.0"; nullopt without a driver.
 [[nodiscard]] std::optional<std::string> cuda_driver_version();
 
 }  // namespace tbench::cuda

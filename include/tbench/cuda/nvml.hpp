@@ -48,7 +48,7 @@ class NvmlDevice {
 
   [[nodiscard]] bool is_known() const noexcept { return handle_ != nullptr; }
 
-  /// Returns the model, "NVIDIA H100 80GB HBM3".
+  /// Returns the GPU model, such as "NVIDIA H100 80GB HBM3".
   [[nodiscard]] std::optional<std::string> name() const;
   [[nodiscard]] std::optional<Hertz> sm_clock() const;
   [[nodiscard]] std::optional<Hertz> max_sm_clock() const;

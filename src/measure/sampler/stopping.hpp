@@ -113,7 +113,7 @@ struct ChunkPlan {
 /// range is used instead.
 [[nodiscard]] bool is_unstable(std::span<const double> samples, StopReason reason, const SamplerOptions& options);
 
-/// Returns the indexes of the samples whose clock is below kSlowClock of the median of all known clocks.
+/// Returns the indexes of the samples whose clock is below kSlowClock times the median of all known clocks.
 /// @param clocks  one per sample, in Hz; nullopt if unknown
 [[nodiscard]] std::vector<std::size_t> slow_samples(std::span<const std::optional<double>> clocks);
 

@@ -44,7 +44,8 @@ void run_block(const BlockLaunch& launch, const std::function<void(char* shared)
 [[nodiscard]] char* shared_memory(std::uint32_t address, std::size_t bytes);
 [[nodiscard]] std::uint32_t shared_address(const void* pointer);
 
-/// Arrives at barrier `number` with `threads` threads, and waits there for the others unless it only arrives.
+/// Arrives, as one thread, at barrier `number`, which completes when `threads` threads have arrived. Waits for that if
+/// `waits`.
 void meet_block(int number, int threads, bool waits);
 
 /// Start work that is done, at the latest, when the caller waits for its group. copy_async() copies `bytes` bytes to

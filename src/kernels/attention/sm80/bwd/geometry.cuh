@@ -32,8 +32,8 @@ struct BwdGeometry {
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
-  // In shared memory dS is [key, query] with 16-bit elements, which a matrix load transposes, and [query, key] with
-  // 32-bit elements.
+  // In shared memory, dS is [key, query] if its elements have 16 bits, since ldmatrix.trans transposes them, and
+  // [query, key] if they have 32 bits.
   static constexpr bool kKeysByQueries = sizeof(Element) == 2;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kKeysByQueries ? kTile.streamed_rows : kTile.kept_rows);
   static constexpr int kScoreBytes = (kKeysByQueries ? kTile.kept_rows : kTile.streamed_rows) * kScoreRowBytes;

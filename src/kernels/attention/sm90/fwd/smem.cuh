@@ -49,8 +49,9 @@ struct PipelineState {
   }
 };
 
-/// Shared memory of a consumer group: Q and, unless O is stored from registers, O [warpgroup, panel, 64, columns of a
-/// panel], K and V [stage, panel, cols, columns of a panel], barriers, and the next work tile.
+/// Shared memory of a consumer group: Q [stage, warpgroup, panel, 64, columns of a panel]; O [warpgroup, panel, 64,
+/// columns of a panel], unless it is stored from registers; K and V [stage, panel, cols, columns of a panel]; the
+/// barriers; and the next work tile.
 template <int kHeadDim, class Tile>
 struct FwdSmem {
   static constexpr FwdConfig kTile = Tile::tile();
