@@ -50,12 +50,13 @@ std::string layer_norm_sentence(const StudyMeasurements& all) {
   const std::string fp16 = dtype_of(all, "toy", "fp16", "layer norm");
   const std::string bf16 = dtype_of(all, "toy", "bf16", "layer norm");
   if (fp16.empty() || bf16.empty()) return "";
-  std::string text = fmt::format("Under autocast, layer norm ran in {} with fp16 and in {} with bf16.", fp16, bf16);
+  std::string text =
+      fmt::format("Under autocast, the toy model's layer norm ran in {} with fp16 and in {} with bf16.", fp16, bf16);
   if (fp16 == "fp32" && bf16 == "fp32") {
     text +=
         " Its mean and variance are sums over the width. fp16 has a small range (at most 65,504) and 11 bits of "
         "significand; bf16 has float32's range, but 8 bits, so that long sums still lose small addends: with bf16, the "
-        "second reason remains.";
+        "significand remains a reason, and the range does not.";
   }
   return text;
 }
@@ -77,20 +78,20 @@ std::vector<std::string> transformer_sentences(const StudyMeasurements& all, con
                  precision)) {
     found.push_back(fmt::format(
         "With {0}, the transformer's matrix products ran in {0}, forward and backward. Tensor Cores multiply 16-bit "
-        "factors faster and add the products in float32: each factor is rounded once, and these errors, which have "
-        "both signs, average out in long sums.",
+        "factors faster and add the products in float32. Each factor and each result is rounded once; the errors of "
+        "the factors, which have both signs, average out in long sums.",
         precision));
   }
   if (have_dtype(all, precision, {"softmax exp", "softmax sum", "softmax", "loss exp", "loss"}, "fp32")) {
     found.push_back(fmt::format(
-        "With {}, softmax and loss ran in float32: exponentials need its range and its significand, since 16-bit sums "
-        "over many keys or words would lose small addends.",
+        "With {}, the exponential, sum and quotient of softmax and the loss ran in float32: sums over many keys or "
+        "words would lose small addends in 16 bits.",
         precision));
   }
   if (have_dtype(all, precision, {"parameters", "gradients"}, "fp32")) {
     found.push_back(fmt::format(
-        "With {}, parameters and gradients stayed in float32: an optimizer's update is much smaller than its weight, "
-        "and a 16-bit weight would round it away.",
+        "With {}, parameters stayed in float32: an optimizer's update is often smaller than half a unit in the last "
+        "place of a 16-bit weight, and would be lost. Gradients have the type of their parameters.",
         precision));
   }
   return found;

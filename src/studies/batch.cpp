@@ -25,28 +25,40 @@ std::optional<double> us_per_token(const Record& record, std::optional<double> m
 }
 
 StudyColumn time_per_token_column() {
-  return {.header = "us per token",
+  return {.header = "time per token us",
           .value = [](const Record& record) { return us_per_token(record, counter_of(record, "median_ms")); },
           .format = &render::format_number,
           .device = [](const Record& record) { return us_per_token(record, counter_of(record, "device_ms")); }};
+}
+
+/// Returns by which factor the case has more tokens per second than with the base's batch, from the medians of a time;
+/// nullopt without both.
+std::optional<double> throughput_gain(const StudyMeasurements& all, const CaseId& id, const CaseId& base,
+                                      const std::string& time) {
+  const auto own = median_of(all.records_of(id), time);
+  const auto of_base = median_of(all.records_of(base), time);
+  if (!own || !of_base || *own <= 0) return std::nullopt;
+  return *of_base / *own * static_cast<double>(id.int_at("batch")) / static_cast<double>(base.int_at("batch"));
 }
 
 /// Returns what a larger batch gains in one case: throughput, and the memory that this needs. The text is empty without
 /// the times of both batches.
 std::string sentence(const StudyMeasurements& all, const CaseId& id) {
   const CaseId base = with_value(id, "batch", kBase);
-  const auto time = gain_over(all, id, "batch", kBase);
-  if (!time) return "";
-  const double gain = *time * static_cast<double>(id.int_at("batch")) / static_cast<double>(base.int_at("batch"));
+  const auto gain = throughput_gain(all, id, base, "median_ms");
+  if (!gain) return "";
   std::string text = fmt::format(
-      "Batch {} instead of {}, {} of {} with {} tokens in {}: a factor of {} in tokens per second of the GPU's own "
-      "time",
-      id.at("batch"), kBase, id.at("pass"), id.at("size"), id.at("ctx"), id.at("precision"),
-      render::format_number(gain));
+      "Batch {} instead of {}, {} of {} with {} tokens in {}: {} times the tokens per second", id.at("batch"), kBase,
+      id.at("pass"), id.at("size"), id.at("ctx"), id.at("precision"), render::format_number(*gain));
+  const auto on_gpu = throughput_gain(all, id, base, "device_ms");
+  if (on_gpu && (is_limited_by_host(all, base) || is_limited_by_host(all, id))) {
+    text += fmt::format(", because the host limits batch {}; {} times by the GPU's own time",
+                        is_limited_by_host(all, id) ? id.at("batch") : kBase, render::format_number(*on_gpu));
+  }
   const auto own_peak = median_of(all.records_of(id), "peak_allocated_bytes");
   const auto base_peak = median_of(all.records_of(base), "peak_allocated_bytes");
   if (own_peak && base_peak && *base_peak > 0) {
-    text += fmt::format(", with {} times the peak memory", render::format_number(*own_peak / *base_peak));
+    text += fmt::format("; {} times the peak memory", render::format_number(*own_peak / *base_peak));
   }
   return text + ".";
 }
@@ -68,7 +80,7 @@ Study batch_study() {
   return {.name = "batch",
           .title = "Throughput and memory of a step by batch",
           .grids = {std::move(grid)},
-          .tables = {{.caption = "Median time per token. A speed-up is the time per token with batch 4 over the case's",
+          .tables = {{.caption = "Median time of a step per token. A speed-up is the time with batch 4 over the case's",
                       .spread = {"batch"},
                       .columns = {time_per_token_column()},
                       .speed_up = StudySpeedUp{.base = {{"batch", kBase}}}},

@@ -157,8 +157,8 @@ std::string growth_sentence(const StudyMeasurements& all, const std::string& pre
   return fmt::format(
       "From {} to {} tokens, the GPU's own time of forward in {} grows with the context to the power of {}. {}.",
       intervals.begin()->first, intervals.begin()->second, precision, exponents.text(),
-      exponents.high < 2 ? "That is less than 2, the power of attention's scores: most of the time is in operations "
-                           "that grow linearly"
+      exponents.high < 2 ? "That is less than 2, the power of attention's scores: all other operations grow at most "
+                           "linearly"
                          : "That is at least 2, the power of attention's scores, in the size with the steepest growth");
 }
 

@@ -31,9 +31,10 @@ Record toy(const std::string& precision, const std::string& layer_norm) {
 
 TEST(AutocastStudy, SayWhyLayerNormStaysInFloat32) {
   EXPECT_THAT(notes_of({toy("fp16", "fp32"), toy("bf16", "fp32")}),
-              Contains(HasSubstr("layer norm ran in fp32 with fp16 and in fp32 with bf16. Its mean and variance")));
+              Contains(HasSubstr(
+                  "the toy model's layer norm ran in fp32 with fp16 and in fp32 with bf16. Its mean and variance")));
   EXPECT_THAT(notes_of({toy("fp16", "fp32"), toy("bf16", "bf16")}),
-              Contains("Under autocast, layer norm ran in fp32 with fp16 and in bf16 with bf16."));
+              Contains("Under autocast, the toy model's layer norm ran in fp32 with fp16 and in bf16 with bf16."));
   EXPECT_THAT(notes_of({toy("fp16", "fp32"), toy("bf16", "")}), Not(Contains(HasSubstr("layer norm ran"))));
 }
 
@@ -55,8 +56,8 @@ Record transformer(const std::string& precision, const std::string& products) {
 
 TEST(AutocastStudy, SayWhyAutocastKeepsFloat32AndWhyItDoesNot) {
   const auto products = HasSubstr("matrix products ran in bf16, forward and backward. Tensor Cores");
-  const auto sums = HasSubstr("With bf16, softmax and loss ran in float32:");
-  const auto weights = HasSubstr("With bf16, parameters and gradients stayed in float32:");
+  const auto sums = HasSubstr("With bf16, the exponential, sum and quotient of softmax and the loss ran in float32:");
+  const auto weights = HasSubstr("With bf16, parameters stayed in float32:");
   const Record record = transformer("bf16", "bf16");
   EXPECT_THAT(notes_of({record}), AllOf(Contains(products), Contains(sums), Contains(weights)));
   EXPECT_THAT(notes_of({record}), Not(Contains(HasSubstr("With fp16"))));

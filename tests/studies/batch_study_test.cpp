@@ -39,11 +39,19 @@ Record with_batch(const std::string& batch, double ms) {
 TEST(BatchStudy, SaysWhatALargerBatchGains) {
   // 2,048 tokens in 20 ms, 8,192 in 64 ms: 1.25 times the tokens per second; 9,000 bytes instead of 3,000.
   EXPECT_THAT(notes_of({with_batch("4", 20), with_batch("16", 64)}),
-              Contains("Batch 16 instead of 4, forward of medium with 512 tokens in bf16: a factor of 1.250 in tokens "
-                       "per second of the GPU's own time, with 3.000 times the peak memory."));
-  EXPECT_THAT(notes_of({with_batch("4", 20), with_batch("16", 160)}), Contains(HasSubstr("a factor of 0.5000")));
+              Contains("Batch 16 instead of 4, forward of medium with 512 tokens in bf16: 1.250 times the tokens per "
+                       "second; 3.000 times the peak memory."));
+  EXPECT_THAT(notes_of({with_batch("4", 20), with_batch("16", 160)}), Contains(HasSubstr(": 0.5000 times the tokens")));
   EXPECT_THAT(notes_of({with_batch("4", 20)}), Not(Contains(HasSubstr("Batch 16"))));
   EXPECT_THAT(notes_of({with_batch("16", 64)}), Not(Contains(HasSubstr("Batch 16"))));
+}
+
+TEST(BatchStudy, SaysWhetherTheHostLimitsASide) {
+  Record limited = with_batch("4", 20);
+  limited.trace->device = Seconds{16 * kMs};
+  EXPECT_THAT(notes_of({limited, with_batch("16", 64)}),
+              Contains(HasSubstr("1.250 times the tokens per second, because the host limits batch 4; 1.000 times by "
+                                 "the GPU's own time; 3.000 times")));
 }
 
 TEST(BatchStudy, ComparesTheTimePerToken) {

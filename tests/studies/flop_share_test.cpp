@@ -91,8 +91,8 @@ TEST(FlopShare, ComparesAllOtherKernels) {
   EXPECT_THAT(
       notes_on({forward(8, 2)}),
       Contains("In inference with 512 tokens in fp32, matrix products take 80.00 % (small) of the kernels' time "
-               "for 99.70 % (small) of the FLOP. All other kernels, elementwise operations, reductions and "
-               "softmax, take 20.00 % (small) of the time for 0.2972 % (small) of the FLOP: their share of "
+               "for 99.70 % (small) of the FLOP. All other kernels, elementwise operations, casts, reductions "
+               "and softmax, take 20.00 % (small) of the time for 0.2972 % (small) of the FLOP: their share of "
                "time is 67.29 (small) times their share of FLOP."));
   EXPECT_THAT(notes_on({forward(8, 2, "bf16")}), Contains(HasSubstr("tokens in bf16, matrix products take 80.00 %")));
   EXPECT_THAT(notes_on({forward(8, 2, "bf16")}), Not(Contains(HasSubstr("tokens in fp32, matrix products"))));
@@ -109,21 +109,24 @@ TEST(OperationsOutsideProducts, HaveTheirLeastBytesBesideTheCeiling) {
 TEST(OperationsOutsideProducts, AreLimitedByMemoryBelowTheRidgePoint) {
   EXPECT_THAT(
       notes_on(with_ceilings(forward(8, 2), 3.02)),
-      Contains("In inference with 512 tokens in fp32, 20.00 % (small) of the kernels' time is no matrix product, and "
-               "memory bandwidth limits these kernels: their operations have at most 0.3614 (small) FLOP/byte, below "
+      Contains("In inference with 512 tokens in fp32, 20.00 % (small) of the kernels' time is spent outside matrix "
+               "products. Compute does not limit these kernels: their operations have at most 0.3614 (small) "
+               "FLOP/byte, below "
                "the ridge point of 16.56 FLOP/byte (50.00 TFLOP/s of a large product in fp32 over 3.020 TB/s of a "
                "copy). Their least reads and writes are 2.202 (small) TB/s in that time."));
   EXPECT_THAT(notes_on(with_ceilings(forward(8, 2), 1000)),
-              Contains(HasSubstr("memory bandwidth need not limit these kernels: their operations have at most 0.3614 "
+              Contains(HasSubstr("Compute may limit these kernels: their operations have at most 0.3614 "
                                  "(small) FLOP/byte, not all below the ridge point of 0.0500")));
-  EXPECT_THAT(notes_on({forward(8, 2)}), Not(Contains(HasSubstr("is no matrix product"))));
+  EXPECT_THAT(notes_on({forward(8, 2)}), Not(Contains(HasSubstr("spent outside matrix"))));
 }
 
 TEST(OperationsOutsideProducts, MoveMoreInSeveralKernels) {
   // Three kernels per layer read and write 151 million scores in float32: 3.624 GB in 1.5 ms.
   EXPECT_THAT(notes_on(with_ceilings(with_ranges(forward(8, 2), 1.5), 3.02)),
               Contains(HasSubstr(" An operation of several kernels moves more: softmax's kernels reach 80.00 % (small) "
-                                 "of the 3.020 TB/s.")));
+                                 "of the 3.020 TB/s, so memory bandwidth limits them.")));
+  EXPECT_THAT(notes_on(with_ceilings(with_ranges(forward(8, 2), 1.5), 6.04)),
+              Contains(HasSubstr("softmax's kernels reach 40.00 % (small) of the 6.040 TB/s.")));
   EXPECT_THAT(notes_on(with_ceilings(forward(8, 2), 3.02)), Not(Contains(HasSubstr("moves more"))));
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -77,43 +76,49 @@ std::string peak_sentence(const StudyMeasurements& all, const std::string& impl)
   if (longest->second.high < 1) return "";
   const auto shorter = std::prev(longest);
   return fmt::format(
-      "Forward and backward of {} with {} tokens peak at {}; with less memory, the longest sequence has {} tokens and "
-      "peaks at {}.",
+      "Forward and backward of {} with {} tokens peak at {}. A GPU with less memory is limited to shorter sequences: "
+      "with {} tokens they peak at {}.",
       impl, longest->first, longest->second.text("GiB"), shorter->first, shorter->second.text("GiB"));
 }
 
-/// The factor by which a case is below the same case of `naive`, over the cases that have both figures.
+/// Returns the largest length for which the implementation has a forward and backward case with a time; 0 without one.
+std::int64_t longest_of(const StudyMeasurements& all, const std::string& impl) {
+  std::int64_t longest = 0;
+  for (const CaseId& id : all.cases) {
+    if (!has_all(id, {{"impl", impl}, {"pass", "forward_backward"}})) continue;
+    if (median_of(all.records_of(id), "median_ms")) longest = std::max(longest, id.int_at("seq_len"));
+  }
+  return longest;
+}
+
+/// Returns the factors by which a figure of an implementation is below the figure of `naive`, over the widths.
 NamedRange factors_to_naive(const StudyMeasurements& all, const std::vector<CaseId::Parameter>& parameters,
-                            const std::function<std::optional<double>(const CaseId&)>& figure) {
+                            const std::string& counter) {
   NamedRange factors;
   for (const CaseId& id : all.cases) {
     if (!has_all(id, parameters)) continue;
-    const auto own = figure(id);
-    const auto naive = figure(with_value(id, "impl", kBase));
-    if (!own || !naive || *own <= 0) continue;
-    factors.add(*naive / *own, fmt::format("d_model {}, {} tokens", id.at("d_model"), id.at("seq_len")));
+    const auto own = median_of(all.records_of(id), counter);
+    const auto naive = median_of(all.records_of(with_value(id, "impl", kBase)), counter);
+    if (own && naive && *own > 0) factors.add(*naive / *own, "d_model " + id.at("d_model"));
   }
   return factors;
 }
 
-/// Returns by which factors an implementation needs less time and less memory than `naive`. The text is empty without a
-/// case that both ran in a time that the host does not limit.
+/// Returns what an implementation gains over `naive` in its longest sequences, where neither the host nor the
+/// workspaces of libraries matter. The text is empty unless `naive` has the same cases.
 std::string gain_sentence(const StudyMeasurements& all, const std::string& impl) {
   if (impl == kBase) return "";
-  const auto counter = [&](const char* name) {
-    return [&all, name](const CaseId& id) -> std::optional<double> {
-      return is_limited_by_host(all, id) ? std::nullopt : median_of(all.records_of(id), name);
-    };
-  };
-  const NamedRange forward = factors_to_naive(all, {{"impl", impl}, {"pass", "forward"}}, counter("median_ms"));
-  const std::vector<CaseId::Parameter> both{{"impl", impl}, {"pass", "forward_backward"}};
-  const NamedRange backward = factors_to_naive(all, both, counter("backward_ms"));
-  const NamedRange peak = factors_to_naive(all, both, counter("peak_allocated_bytes"));
+  const std::string length = fmt::format("{}", longest_of(all, impl));
+  const std::vector<CaseId::Parameter> both{{"impl", impl}, {"seq_len", length}, {"pass", "forward_backward"}};
+  const NamedRange forward =
+      factors_to_naive(all, {{"impl", impl}, {"seq_len", length}, {"pass", "forward"}}, "median_ms");
+  const NamedRange backward = factors_to_naive(all, both, "backward_ms");
+  const NamedRange peak = factors_to_naive(all, both, "peak_allocated_bytes");
   if (forward.count == 0 || backward.count == 0 || peak.count == 0) return "";
   return fmt::format(
-      "{} against naive, where the host limits neither: forward's time is lower by factors of {}, backward's by {}, "
-      "and the peak memory of both by {}.",
-      impl, forward.text(), backward.text(), peak.text());
+      "With {} tokens, {} compared with naive: forward is {} times as fast, backward {} times. The peak memory of "
+      "forward and backward is lower by a factor of {}.",
+      length, impl, forward.text(), backward.text(), peak.text());
 }
 
 /// Returns the memory that `flash` holds for backward in the longest sequence, beside `naive`. The difference is the
@@ -131,7 +136,7 @@ std::string recomputing_sentence(const StudyMeasurements& all) {
   const double naive = held(with_value(*longest, "impl", kBase)).value() / kMebi;
   return fmt::format(
       "Recomputing instead of keeping: with {} tokens at d_model 64, naive holds {} MiB for the backward pass. flash "
-      "computes the scores again there and holds {} MiB, {:.1f} % less.",
+      "computes the scores again in the backward pass and holds {} MiB, {:.1f} % less.",
       longest->at("seq_len"), render::format_number(naive), render::format_number(own), 100 * (1 - own / naive));
 }
 

@@ -48,12 +48,14 @@ std::string sentence(const StudyMeasurements& all, const CaseId& id) {
   if (!untraced || !traced || !on_gpu || *untraced <= 0) return "";
   constexpr double kAgree = 0.05;  // of the untraced time
   const double slower = *traced / *untraced - 1;
+  const std::string cause = slower > 0
+                                ? "tracing slows each launch by the host"
+                                : "the host leaves its range when it has enqueued the last kernel, before the GPU has "
+                                  "finished";
   const std::string change = std::abs(slower) <= kAgree
                                  ? fmt::format("{:+.1f} %", 100 * slower)
-                                 : fmt::format(
-                                       "{:+.0f} %, because the host records each launch, while the GPU's own time "
-                                       "is {} ms",
-                                       100 * slower, render::format_number(*on_gpu));
+                                 : fmt::format("{:+.0f} %: {}; the GPU's own time is {} ms", 100 * slower, cause,
+                                               render::format_number(*on_gpu));
   return fmt::format(
       "Forward of {} with {} tokens in {}: {} ms by events without tracing, {} ms by the host's time in "
       "its range while tracing ({}).",

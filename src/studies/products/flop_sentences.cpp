@@ -56,7 +56,8 @@ std::string shares_sentence(const StudyMeasurements& all, const std::string& pre
       over_sizes(all, precision, [](const Inference& of) { return (1 - of.time_share()) / (1 - of.flop_share()); });
   return fmt::format(
       "In inference with 512 tokens in {}, matrix products take {} of the kernels' time for {} of the FLOP. All other "
-      "kernels, elementwise operations, reductions and softmax, take {} of the time for {} of the FLOP: their share of "
+      "kernels, elementwise operations, casts, reductions and softmax, take {} of the time for {} of the FLOP: their "
+      "share of "
       "time is {} "
       "times their share of FLOP.",
       precision, time.text("%"), flop.text("%"), others.text("%"), other_flop.text("%"), ratio.text());
@@ -87,14 +88,16 @@ std::string limit_sentence(const StudyMeasurements& all) {
       over_sizes(all, "fp32", [](const Inference& of) { return of.counts.other().intensity(); });
   const bool is_memory_bound = roofline->is_memory_bound(intensity.high);
   const std::string text = fmt::format(
-      "In inference with 512 tokens in fp32, {} of the kernels' time is no matrix product, and {} these kernels: their "
-      "operations have at most {} FLOP/byte, {} {}. Their least reads and writes are {} TB/s in that time.",
-      share.text("%"), is_memory_bound ? "memory bandwidth limits" : "memory bandwidth need not limit",
-      intensity.text(), is_memory_bound ? "below" : "not all below", roofline->ridge_text(), rate.text());
+      "In inference with 512 tokens in fp32, {} of the kernels' time is spent outside matrix products. {} these "
+      "kernels: their operations have at most {} FLOP/byte, {} {}. Their least reads and writes are {} TB/s in that "
+      "time.",
+      share.text("%"), is_memory_bound ? "Compute does not limit" : "Compute may limit", intensity.text(),
+      is_memory_bound ? "below" : "not all below", roofline->ridge_text(), rate.text());
   const NamedRange softmax = softmax_of_ceiling(all, roofline->memory.per_second);
   if (softmax.count == 0) return text;
-  return text + fmt::format(" An operation of several kernels moves more: softmax's kernels reach {} of the {} TB/s.",
-                            softmax.text("%"), render::format_number(roofline->memory.per_second / kTera));
+  return text + fmt::format(" An operation of several kernels moves more: softmax's kernels reach {} of the {} TB/s{}.",
+                            softmax.text("%"), render::format_number(roofline->memory.per_second / kTera),
+                            softmax.low > 50 ? ", so memory bandwidth limits them" : "");
 }
 
 }  // namespace

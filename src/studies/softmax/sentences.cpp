@@ -114,6 +114,16 @@ std::string kernels_sentence(const StudyMeasurements& all, const Forward& of) {
       roofline->compute.of, bytes > flop ? "memory" : "compute");
 }
 
+/// Returns the rates of softmax's kernels in percent of the memory ceiling, over the forward passes in float32.
+NamedRange softmax_of_ceiling(const StudyMeasurements& all, const Roofline& roofline) {
+  NamedRange percent;
+  for (const Forward& of : forward_passes(all, "fp32")) {
+    const auto moved = moved_by_softmax(of.records, of.counts);
+    if (moved) percent.add(100 * *moved / of.time.softmax.value / roofline.memory.per_second, of.name());
+  }
+  return percent;
+}
+
 std::string softmax_limit(const StudyMeasurements& all) {
   const auto roofline = roofline_of(all, "fp32");
   if (!roofline) return "";
@@ -126,30 +136,48 @@ std::string softmax_limit(const StudyMeasurements& all) {
     }
   }
   if (intensity.count == 0) return "";
-  return fmt::format(
-      "Softmax has at most {} FLOP/byte, since it reads and writes the scores at least once. Memory bandwidth limits a "
-      "kernel below {}, and compute limits it above. So memory bandwidth limits softmax in {} of {} forward passes.",
+  const std::string text = fmt::format(
+      "Softmax has at most {} FLOP/byte, since it reads and writes the scores at least once. Below {}, memory "
+      "bandwidth "
+      "is the lower ceiling: in {} of {} forward passes.",
       intensity.text(), roofline->ridge_text(), bound, intensity.count);
+  const NamedRange percent = softmax_of_ceiling(all, *roofline);
+  if (percent.count == 0) return text;
+  return text + fmt::format(" Softmax's kernels reach {} of the memory ceiling in fp32.", percent.text("%"));
+}
+
+/// Returns in how many forward passes a ceiling is the lower one, and which share of it they reach; empty for none.
+std::string reached(const std::string& ceiling, const NamedRange& percent, std::size_t all) {
+  if (percent.count == 0) return "";
+  return fmt::format("{} is the lower ceiling in {} of {} forward passes, which reach {} of it", ceiling, percent.count,
+                     all, percent.text("%"));
 }
 
 std::string products_limit(const StudyMeasurements& all, const std::string& precision) {
   const auto roofline = roofline_of(all, precision);
   if (!roofline) return "";
   NamedRange intensity;
-  std::size_t bound = 0;
+  NamedRange of_compute;  // in percent
+  NamedRange of_memory;
   for (const Forward& of : forward_passes(all, precision)) {
-    intensity.add(of.counts.products().intensity(), of.name());
-    bound += roofline->is_memory_bound(of.counts.products().intensity()) ? 0 : 1;
+    const OperationCounts products = of.counts.products();
+    intensity.add(products.intensity(), of.name());
+    if (roofline->is_memory_bound(products.intensity())) {
+      of_memory.add(100 * products.bytes / of.products().value / roofline->memory.per_second, of.name());
+    } else {
+      of_compute.add(100 * of.flop_rate() / roofline->compute.per_second, of.name());
+    }
   }
   if (intensity.count == 0) return "";
-  return fmt::format(
-      "Attention's matrix products in {} have at most {} FLOP/byte. With {}, compute limits them in {} of {} forward "
-      "passes, and memory bandwidth in {}.",
-      precision, intensity.text(), roofline->ridge_text(), bound, intensity.count, intensity.count - bound);
+  std::vector<std::string> ceilings{reached("compute", of_compute, intensity.count),
+                                    reached("memory bandwidth", of_memory, intensity.count)};
+  std::erase(ceilings, "");
+  return fmt::format("Attention's matrix products in {} have at most {} FLOP/byte. With {}, {}.", precision,
+                     intensity.text(), roofline->ridge_text(), join(ceilings, "; "));
 }
 
-/// Says whether compute alone limits attention's core: whether its products at the ceiling's rate would take over half
-/// of its time.
+/// Returns the share of the core's time that its products would take at the compute ceiling. Compute alone does not
+/// limit the core if that is less than half.
 std::string core_limit(const StudyMeasurements& all, const std::string& precision) {
   const auto compute = compute_ceiling(all, precision);
   const std::vector<Forward> passes = forward_passes(all, precision);
@@ -157,20 +185,16 @@ std::string core_limit(const StudyMeasurements& all, const std::string& precisio
   NamedRange time;
   NamedRange rate;
   NamedRange least;
-  std::size_t limited = 0;
   for (const Forward& of : passes) {
     time.add(100 * (of.products() / of.core()), of.name());
     rate.add(100 * of.flop_rate() / compute->per_second, of.name());
     least.add(100 * of.counts.products().flop / compute->per_second / of.core().value, of.name());
-    limited += of.counts.products().flop / compute->per_second > of.core().value / 2 ? 1 : 0;
   }
   return fmt::format(
       "In attention's core with batch {} in {}, matrix products take {} of the time and reach {} of the {} TFLOP/s of "
-      "{}. At that rate they would take {} of the time. Compute alone limits the core where this is over half: in {} "
-      "of "
-      "{} forward passes.",
+      "{}. At that rate they would take {} of the time{}.",
       passes.front().id.at("batch"), precision, time.text("%"), rate.text("%"), tera(compute->per_second), compute->of,
-      least.text("%"), limited, passes.size());
+      least.text("%"), least.high < 50 ? ": compute alone does not limit the core" : "");
 }
 
 }  // namespace
