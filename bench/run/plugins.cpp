@@ -56,8 +56,8 @@ model::Plugin from_json(const Json& json) {
   return plugin;
 }
 
-/// Answers one request in the child: describes the plug-in at `path`. For an empty path returns the PyTorch and the
-/// machine that packages have to be made for.
+/// Answers one request in the child: describes the plug-in at `path`. For an empty path, returns the PyTorch version
+/// and the machine for which packages have to be made.
 Json describe(const std::string& path, model::DeviceKind device) {
   try {
     if (!path.empty()) return to_json(model::describe_plugin(path, device));

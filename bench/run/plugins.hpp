@@ -21,7 +21,7 @@ class PluginDescriber {
   /// Loads a plug-in and returns its description.
   /// @throws  UsageError  as describe_plugins()
   [[nodiscard]] model::Plugin describe(const std::string& path);
-  /// Returns the PyTorch and the machine for which packages have to be made.
+  /// Returns the PyTorch version and the machine for which packages have to be made.
   /// @param path  plug-in that asks, for messages
   [[nodiscard]] model::PackageOrigin origin(const std::string& path);
 

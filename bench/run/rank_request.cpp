@@ -39,8 +39,8 @@ std::optional<std::string> difference(const RankHello& rank, const RankHello& fi
   return other_arguments(rank.arguments, first.arguments);
 }
 
-/// Returns the GPU that a rank shares with an earlier rank. With two ranks on one GPU, one would have to wait for the
-/// other. UUIDs are unknown with --tb_anonymous.
+/// Returns the error message if a rank has the same GPU as an earlier rank, or else nullopt. Two ranks on one GPU would
+/// have to wait for each other. With --tb_anonymous the UUIDs are unknown, so nothing is checked.
 std::optional<std::string> shared_gpu(std::span<const RankHello> ranks, std::size_t rank) {
   const std::optional<GpuFacts>& gpu = ranks[rank].environment->gpu;
   if (!gpu || gpu->uuid.empty()) return std::nullopt;

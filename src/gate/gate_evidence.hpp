@@ -57,7 +57,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 
 // gate_evidence.cpp
 
-/// Returns INCOMPLETE if the run is dated before an earlier run that counts, or more than an hour in the future.
+/// Returns INCOMPLETE if the run is dated before an earlier run that counts, or at least an hour in the future.
 [[nodiscard]] std::optional<Finding> find_wrong_clock(const history::MeasuredRun& run, const NightFacts& facts);
 
 /// Returns REPLAYED if samples are equal to samples of an earlier run, or of another process of this run.

@@ -111,7 +111,7 @@ std::vector<std::string> sentences(const StudyMeasurements& all) {
 Study autocast_study() {
   return {
       .name = "autocast",
-      .title = "Dtypes under autocast, as the tensors have them",
+      .title = "Dtypes of tensors under autocast",
       .grids = {{.family = "Autocast", .axes = {{"subject", {"toy", "transformer"}}, {"precision", {"fp16", "bf16"}}}}},
       .tables = {table_of("toy", quantities({"fc1", "relu", "layer norm", "logits", "loss"})),
                  table_of(

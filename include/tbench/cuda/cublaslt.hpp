@@ -120,8 +120,8 @@ class Matmul {
  public:
   /// Checks the problem and describes it to the library.
   /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
-  ///                                 type other than 16 or 32 bit floating point, a single scale, or a negative number
-  ///                                 of multiprocessors; CublasError
+  ///                                 type other than 16- or 32-bit floating point, a scale for only one of x and w, or
+  ///                                 a negative number of multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
   /// Returns the algorithms that the library's heuristic recommends, best estimate first. Empty if the library has no

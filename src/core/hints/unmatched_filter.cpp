@@ -39,7 +39,8 @@ Names values_of(const std::string& key, std::span<const std::string> names) {
 
 bool is_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
 
-/// Writes the family and the values of keys as the names have them.
+/// Returns the filter with each family and each value of a key replaced by its spelling in `names`, if
+/// recognise_value() finds one.
 std::string with_known_values(const std::string& filter, std::span<const std::string> names) {
   std::string text;
   std::string key;

@@ -79,7 +79,7 @@ std::optional<std::string> AttentionCase::unsupported_reason() const {
     return fmt::format("{} has no deterministic mode to choose", config_.impl);
   }
   if (config_.shape.group() != 1 && !impl_.has_shared_heads) {
-    return fmt::format("{} has no shared heads of k and v; naive and sdpa have", config_.impl);
+    return fmt::format("{} does not support grouped-query attention; naive and sdpa do", config_.impl);
   }
   return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
 }

@@ -30,7 +30,7 @@ using cuda::in_range;
 constexpr bool kCausal = true;
 
 /// Runs ATen's fused attention. q and the result are [batch, heads, context, head_dim], k and v [batch, kv_heads,
-/// context, head_dim]. The flash operators read shared heads in place; the memory-efficient operator needs copies.
+/// context, head_dim]. The flash operators read grouped heads in place; the memory-efficient operator needs copies.
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   if (q.is_cpu()) return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal));
   if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {

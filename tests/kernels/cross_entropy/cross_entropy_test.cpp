@@ -68,7 +68,7 @@ TEST(CrossEntropyRefusal, OfExtentsTypesAndNullPointers) {
   EXPECT_THAT(refusal(bad), HasSubstr("width is 2147483648"));
   bad = good;
   bad.precision = Precision::kTf32;
-  EXPECT_THAT(refusal(bad), HasSubstr("no storage type"));
+  EXPECT_THAT(refusal(bad), HasSubstr("not a storage type"));
   bad = good;
   bad.targets = nullptr;
   EXPECT_THAT(refusal(bad), HasSubstr("null"));

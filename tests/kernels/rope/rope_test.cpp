@@ -84,7 +84,7 @@ TEST_F(RopeRefusal, OfNullPointersAndTf32) {
   EXPECT_THAT(refusal(), HasSubstr("null"));
   problem_.to[2].data = values_;
   problem_.precision = Precision::kTf32;
-  EXPECT_THAT(refusal(), HasSubstr("no storage type"));
+  EXPECT_THAT(refusal(), HasSubstr("not a storage type"));
 }
 
 }  // namespace

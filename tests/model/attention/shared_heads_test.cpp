@@ -128,7 +128,8 @@ TEST(SharedHeadsCase, RefusesWhatDoesNotDivideAndWhoCannotShare) {
   AttentionConfig config = sharing_config("naive", AttentionPass::kForward, Precision::kFp32, 4);
   EXPECT_THROW(static_cast<void>(make_attention_case(config)), UsageError);
   config = sharing_config("compiled", AttentionPass::kForward, Precision::kFp32, 2);
-  EXPECT_THAT(make_attention_case(config)->unsupported_reason().value_or(""), HasSubstr("no shared heads"));
+  EXPECT_THAT(make_attention_case(config)->unsupported_reason().value_or(""),
+              HasSubstr("does not support grouped-query attention"));
 }
 
 TEST(SharedHeadsCase, HoldsFewerKeysAndValues) {

@@ -1,4 +1,4 @@
-// Tests steps with other forms of layers: shared heads, a head_dim of their own, tied embeddings, norms of q and k,
+// Tests steps with other forms of layers: grouped heads, a head_dim of their own, tied embeddings, norms of q and k,
 // another theta. A right step passes both verifications, and a planted fault of each form fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Predicts steps with three gradients, and collectives that take 1 us per kB, so every sum is short.
+// Predicts steps with three gradients. Collectives take 1 us per kB unless a test says otherwise, so that the expected
+// times are easy to add up by hand.
 
 #include "studies/ranks/ddp_prediction.hpp"
 

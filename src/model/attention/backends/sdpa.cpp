@@ -119,7 +119,7 @@ AttentionGradients flash_backward_operator(const AttentionOperands& operands, co
 }
 
 // `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, called by name. They need a head
-// of k and v for each head of q: shared heads are copied in the step, and their gradients summed.
+// of k and v for each head of q: grouped heads are copied in the step, and their gradients summed.
 
 std::optional<std::string> efficient_refusal(const AttentionConfig& config) {
   if (auto reason = cpu_refusal(config)) return reason;
