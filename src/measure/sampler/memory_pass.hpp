@@ -15,8 +15,9 @@
 
 namespace tbench::measure {
 
-/// Returns the peaks of two untimed steps of a case that was built, or of one step if the case records it, and the
-/// contents of the memory at the peak. Synchronises.
+/// Returns the memory peaks of two untimed steps of a built case, and the contents of the memory at the peak. If the
+/// case replays a CUDA graph, measures a single step that records the graph again, because a replay allocates nothing.
+/// Synchronises.
 /// @param sink  receives the log; may be empty
 [[nodiscard]] MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink);
 

@@ -102,8 +102,8 @@ Rate rate_of(const Record& record) {
   return {milliseconds(record) * 1e3, "us"};
 }
 
-/// Returns the Ceiling cases of a file that have a time. Bandwidths and times come before matrix products, and
-/// page-locked copies are the last bandwidths.
+/// Returns the timed cases of a file of ceilings, with their processes. Bandwidths in device memory and times come
+/// first, then copies between host and device, then matrix products.
 std::vector<std::pair<std::string, Processes>> ceilings_of(const results::ResultFile& file) {
   std::map<std::string, Processes> by_name;
   for (const Record& record : file.records) {

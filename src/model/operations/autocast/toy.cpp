@@ -83,8 +83,9 @@ class ToyAutocast final : public OperationCase {
   std::map<std::string, std::string> labels_;
 };
 
-/// Makes the inputs and the weights of the products float32 numbers with only as many digits as bfloat16. Rounding
-/// other values would move those near ReLU's zero by many times their size, and layer norm divides by a row's spread.
+/// Draws the inputs and the weights of the products as float32 numbers that bfloat16 represents exactly, so that
+/// autocast to bfloat16 does not round them. Otherwise, their rounding errors could change outputs of fc1 near ReLU's
+/// zero by many times their size, and layer norm would enlarge these errors when it divides by the spread of a row.
 void ToyAutocast::do_build() {
   const c10::Device device = torch_device(config_.device);
   const auto normal = [&](at::IntArrayRef shape, double deviation, std::uint64_t index) {

@@ -13,8 +13,8 @@ struct SplitParams {
   CUtensorMap q, k, v, grad_o;  // boxes of kWgmmaM rows
   CUtensorMap o;                // with makes_statistics
   TensorView dq, dk, dv;        // every row starts on a 16-byte boundary
-  // [batch * heads, rows], negative, as described at BwdWorkspace. With makes_statistics, lse is the forward pass's
-  // result [batch * heads, seq_q].
+  // [batch * heads, rows]: -lse / scale and -delta, see BwdWorkspace. With makes_statistics, lse is the forward pass's
+  // result [batch * heads, seq_q], and delta is not used.
   const float *lse, *delta;
   int seq_q, seq_kv;
   int rows;  // per head in lse and delta
