@@ -60,7 +60,8 @@ void add_once(std::vector<CaseId>& cases, std::optional<CaseId> id) {
 
 }  // namespace
 
-std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases, bool on_gpu) {
+std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases,
+                                std::span<const CaseId> beside, bool on_gpu) {
   const Family* const ceilings = ceiling_family_of(families);
   std::vector<CaseId> needed;
   if (ceilings == nullptr) return needed;
@@ -78,6 +79,7 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
     add_once(needed, ceiling_case(*ceilings, *what, Regime::kSustained));
     add_once(needed, ceiling_case(*ceilings, kLaunch, Regime::kBurst));
   }
+  for (const CaseId& id : beside) add_once(needed, id);
   return needed;
 }
 

@@ -19,9 +19,10 @@ namespace tbench::bench {
 /// Ceiling family. On a GPU a case in bursts needs three: its own ceiling in bursts, the same ceiling in chained steps
 /// (for a burst that is too long to be rested after), and the launch. A chained case needs its own ceiling and the
 /// queue gap.
+/// @param beside  ceilings that a study's tables need, too (Selection::ceilings); they come last
 /// @throws  std::logic_error  if a family names an unknown ceiling
 [[nodiscard]] std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases,
-                                              bool on_gpu);
+                                              std::span<const CaseId> beside, bool on_gpu);
 
 /// The rates that the ceilings reached, by process.
 class MeasuredCeilings {

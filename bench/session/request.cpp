@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
 #include <utility>
 
 #include "bench/plan/ceilings.hpp"
@@ -121,10 +120,7 @@ PlanInput plan_input(const Request& request, bool on_gpu, std::span<const Record
                   .isolates_plugins = may_start_processes};
   if (request.runs_ceilings(on_gpu)) {
     input.needed_ceilings = [&request, on_gpu](std::span<const CaseId> cases) {
-      std::vector<CaseId> needed = ceilings_of(request.families, cases, on_gpu);
-      std::ranges::copy_if(request.selection.ceilings, std::back_inserter(needed),
-                           [&](const CaseId& id) { return std::ranges::find(needed, id) == needed.end(); });
-      return needed;
+      return ceilings_of(request.families, cases, request.selection.ceilings, on_gpu);
     };
   }
   return input;

@@ -35,10 +35,9 @@ StudyColumn time_per_token_column() {
 /// nullopt without both.
 std::optional<double> throughput_gain(const StudyMeasurements& all, const CaseId& id, const CaseId& base,
                                       const std::string& time) {
-  const auto own = median_of(all.records_of(id), time);
-  const auto of_base = median_of(all.records_of(base), time);
-  if (!own || !of_base || *own <= 0) return std::nullopt;
-  return *of_base / *own * static_cast<double>(id.int_at("batch")) / static_cast<double>(base.int_at("batch"));
+  const auto factor = factor_over(all, id, "batch", kBase, time);
+  if (!factor) return std::nullopt;
+  return *factor * static_cast<double>(id.int_at("batch")) / static_cast<double>(base.int_at("batch"));
 }
 
 /// Returns what a larger batch gains in one case: throughput, and the memory that this needs. The text is empty without
@@ -55,10 +54,8 @@ std::string sentence(const StudyMeasurements& all, const CaseId& id) {
     text += fmt::format(", because the host limits batch {}; {} times by the GPU's own time",
                         is_limited_by_host(all, id) ? id.at("batch") : kBase, render::format_number(*on_gpu));
   }
-  const auto own_peak = median_of(all.records_of(id), "peak_allocated_bytes");
-  const auto base_peak = median_of(all.records_of(base), "peak_allocated_bytes");
-  if (own_peak && base_peak && *base_peak > 0) {
-    text += fmt::format("; {} times the peak memory", render::format_number(*own_peak / *base_peak));
+  if (const auto less = factor_over(all, id, "batch", kBase, "peak_allocated_bytes")) {
+    text += fmt::format("; {} times the peak memory", render::format_number(1 / *less));
   }
   return text + ".";
 }

@@ -97,9 +97,9 @@ NamedRange factors_to_naive(const StudyMeasurements& all, const std::vector<Case
   NamedRange factors;
   for (const CaseId& id : all.cases) {
     if (!has_all(id, parameters)) continue;
-    const auto own = median_of(all.records_of(id), counter);
-    const auto naive = median_of(all.records_of(with_value(id, "impl", kBase)), counter);
-    if (own && naive && *own > 0) factors.add(*naive / *own, "d_model " + id.at("d_model"));
+    if (const auto factor = factor_over(all, id, "impl", kBase, counter)) {
+      factors.add(*factor, "d_model " + id.at("d_model"));
+    }
   }
   return factors;
 }

@@ -37,11 +37,16 @@ bool has_all(const CaseId& id, const std::vector<CaseId::Parameter>& parameters)
   });
 }
 
+std::optional<double> factor_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
+                                  const std::string& base, const std::string& counter) {
+  const auto own = median_of(all.records_of(id), counter);
+  const auto of_base = median_of(all.records_of(with_value(id, key, base)), counter);
+  return own && of_base && *own > 0 && *of_base > 0 ? std::optional{*of_base / *own} : std::nullopt;
+}
+
 std::optional<double> gain_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
                                 const std::string& base) {
-  const auto time = median_of(all.records_of(id), "device_ms");
-  const auto base_time = median_of(all.records_of(with_value(id, key, base)), "device_ms");
-  return time && base_time && *time > 0 && *base_time > 0 ? std::optional{*base_time / *time} : std::nullopt;
+  return factor_over(all, id, key, base, "device_ms");
 }
 
 bool is_limited_by_host(const StudyMeasurements& all, const CaseId& id) {

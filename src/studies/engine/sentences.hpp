@@ -45,6 +45,11 @@ struct Growth {
                                                 const std::vector<CaseId::Parameter>& parameters,
                                                 const std::function<std::optional<double>(const CaseId&)>& figure);
 
+/// Returns a counter's median with another value of one parameter over the case's own; nullopt without both.
+/// @param base  the other value of `key`
+[[nodiscard]] std::optional<double> factor_over(const StudyMeasurements& all, const CaseId& id, const std::string& key,
+                                                const std::string& base, const std::string& counter);
+
 /// Returns how many times as fast the case is as with another value of one parameter, by the GPU's own time; nullopt
 /// without both times.
 /// @param base  the other value of `key`

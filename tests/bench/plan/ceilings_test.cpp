@@ -35,9 +35,9 @@ std::vector<Family> two_families() {
 CaseId held_case(const std::string& against) { return CaseId{"Held", {{"against", against}}}; }
 
 std::vector<std::string> names_needed(const std::vector<Family>& families, const std::vector<CaseId>& cases,
-                                      bool on_gpu = false) {
+                                      bool on_gpu = false, const std::vector<CaseId>& beside = {}) {
   std::vector<std::string> names;
-  for (const CaseId& id : ceilings_of(families, cases, on_gpu)) names.push_back(id.name());
+  for (const CaseId& id : ceilings_of(families, cases, beside, on_gpu)) names.push_back(id.name());
   return names;
 }
 
@@ -136,8 +136,18 @@ TEST(QueueGap, OfTheSameProcessIsTheChainedSteps) {
 }
 
 TEST(CeilingsOf, ANameThatThereIsNotIsADefect) {
-  EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")}, false)),
+  EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")}, {}, false)),
                std::logic_error);
+}
+
+TEST(CeilingsOf, AreThoseBesideAStudyTooEachOnce) {
+  const std::vector<CaseId> beside{ceiling_case("copy", "burst"), ceiling_case("gemm_bf16", "sustained")};
+  EXPECT_THAT(names_needed(two_families(), {held_case("copy")}, false, beside),
+              testing::ElementsAre(beside[0].name(), beside[1].name()));
+  std::vector<Family> of_ranks = two_families();
+  of_ranks.erase(of_ranks.begin());
+  EXPECT_THAT(names_needed(of_ranks, {held_case("nothing")}, true, beside), testing::IsEmpty())
+      << "a run of several ranks has no ceilings";
 }
 
 TEST(CeilingsOf, EveryCaseNamesOneThatThereIs) {
@@ -146,7 +156,7 @@ TEST(CeilingsOf, EveryCaseNamesOneThatThereIs) {
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
     const std::vector<CaseId> cases = expand(specs, suite, {});
     std::vector<CaseId> needed;
-    ASSERT_NO_THROW(needed = ceilings_of(families, cases, true));
+    ASSERT_NO_THROW(needed = ceilings_of(families, cases, {}, true));
     EXPECT_FALSE(needed.empty());
   }
 }
