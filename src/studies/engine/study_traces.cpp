@@ -231,6 +231,12 @@ TracedRanges traced_ranges(std::span<const Record* const> records) {
   return step;
 }
 
+std::optional<TracedAttention> forward_attention(std::span<const Record* const> records) {
+  const std::vector<TracedAttention> times = traced_ranges(records).attention;
+  const auto found = std::ranges::find(times, "forward", &TracedAttention::phase);
+  return found == times.end() ? std::nullopt : std::optional{*found};
+}
+
 std::vector<TracedRow> traced_rows(std::span<const Record* const> records,
                                    const std::function<std::vector<TracedRow>(const StepTrace&)>& rows_of) {
   const std::vector<const StepTrace*> traces = traces_of(records);

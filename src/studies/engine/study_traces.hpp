@@ -43,6 +43,9 @@ struct TracedRanges {
 /// the shortest and the longest call are taken over all of them. Ranges that most records do not have are left out.
 [[nodiscard]] TracedRanges traced_ranges(std::span<const Record* const> records);
 
+/// Returns the times of attention's core in the forward pass, or nullopt without them.
+[[nodiscard]] std::optional<TracedAttention> forward_attention(std::span<const Record* const> records);
+
 /// Numbers of a trace under a name of several parts.
 struct TracedRow {
   std::vector<std::string> names;

@@ -67,13 +67,9 @@ std::string shares_sentence(const StudyMeasurements& all, const std::string& pre
 NamedRange softmax_of_ceiling(const StudyMeasurements& all, double ceiling) {
   return range_over_sizes(all, {{"pass", "forward"}, {"ctx", "512"}, {"precision", "fp32"}},
                           [&](const CaseId& id) -> std::optional<double> {
-                            const auto records = all.records_of(id);
                             const auto counts = attention_counts(id);
-                            const auto moved = counts ? moved_by_softmax(records, *counts) : std::nullopt;
-                            for (const auto& [name, time] : times_outside_products(records)) {
-                              if (moved && name == "softmax") return 100 * *moved / time.value / ceiling;
-                            }
-                            return std::nullopt;
+                            const auto rate = counts ? softmax_rate(all.records_of(id), *counts) : std::nullopt;
+                            return rate ? std::optional{100 * *rate / ceiling} : std::nullopt;
                           });
 }
 

@@ -1,5 +1,6 @@
 #include "studies/roofline/forward_parts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -87,6 +88,14 @@ std::vector<std::pair<std::string, Seconds>> times_outside_products(std::span<co
     times.emplace_back(row.names.front(), Seconds{row.values.front()});
   }
   return times;
+}
+
+std::optional<double> softmax_rate(std::span<const Record* const> records, const AttentionCounts& counts) {
+  const auto moved = moved_by_softmax(records, counts);
+  const auto times = times_outside_products(records);
+  const auto softmax = std::ranges::find(times, "softmax", &std::pair<std::string, Seconds>::first);
+  if (!moved || softmax == times.end() || softmax->second.value <= 0) return std::nullopt;
+  return *moved / softmax->second.value;
 }
 
 }  // namespace tbench::studies

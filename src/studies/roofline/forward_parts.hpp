@@ -38,4 +38,8 @@ struct ForwardCounts {
 [[nodiscard]] std::vector<std::pair<std::string, Seconds>> times_outside_products(
     std::span<const Record* const> records);
 
+/// Returns the bytes per second that softmax's kernels read and write in the forward pass. Returns nullopt without the
+/// time of these kernels, and where moved_by_softmax() has no bytes.
+[[nodiscard]] std::optional<double> softmax_rate(std::span<const Record* const> records, const AttentionCounts& counts);
+
 }  // namespace tbench::studies

@@ -13,6 +13,7 @@
 #include "studies/kernels/kernel_figures.hpp"
 #include "studies/roofline/attention_counts.hpp"
 #include "studies/roofline/ceilings.hpp"
+#include "studies/roofline/forward_parts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -44,10 +45,9 @@ std::vector<Forward> forward_passes(const StudyMeasurements& all, const std::str
   for (const CaseId& id : all.cases) {
     if (!has_all(id, {{"pass", "forward"}, {"precision", precision}})) continue;
     const std::span<const Record* const> records = all.records_of(id);
-    const std::vector<TracedAttention> times = traced_ranges(records).attention;
-    const auto time = std::ranges::find(times, "forward", &TracedAttention::phase);
+    const auto time = forward_attention(records);
     const auto counts = attention_counts(id);
-    if (time == times.end() || !counts) continue;
+    if (!time || !counts) continue;
     Forward forward{.id = id, .records = records, .time = *time, .counts = *counts};
     if (time->softmax.value > 0 && forward.products().value > 0) found.push_back(std::move(forward));
   }
@@ -99,27 +99,26 @@ std::string shares_sentence(const Forward& of) {
 /// Returns the rates of softmax's own kernels beside both ceilings; empty without a ceiling or the kernels' passes.
 std::string kernels_sentence(const StudyMeasurements& all, const Forward& of) {
   const auto passes = softmax_passes(of.records, of.counts.layers);
-  const auto moved = moved_by_softmax(of.records, of.counts);
+  const auto rate = softmax_rate(of.records, of.counts);
   const auto roofline = roofline_of(all, "fp32");
-  if (!passes || !moved || !roofline) return "";
-  const double bytes = *moved / of.time.softmax.value / roofline->memory.per_second;
+  if (!passes || !rate || !roofline) return "";
+  const double bytes = *rate / roofline->memory.per_second;
   const double flop = of.counts.softmax.flop / of.time.softmax.value / roofline->compute.per_second;
   return fmt::format(
       "Softmax's kernels of {}, fp32, forward, read the scores of a layer {} times and write them {} times: {} TB/s, "
       "{:.0f} % of the memory ceiling, {} TB/s of {}. Softmax's {} TFLOP/s are {:.1f} % of the compute ceiling, {} "
       "TFLOP/s of {}: softmax is nearer to its {} ceiling.",
-      of.name(), count_text(passes->reads), count_text(passes->writes), tera(*moved / of.time.softmax.value),
-      100 * bytes, tera(roofline->memory.per_second), roofline->memory.of,
-      tera(of.counts.softmax.flop / of.time.softmax.value), 100 * flop, tera(roofline->compute.per_second),
-      roofline->compute.of, bytes > flop ? "memory" : "compute");
+      of.name(), count_text(passes->reads), count_text(passes->writes), tera(*rate), 100 * bytes,
+      tera(roofline->memory.per_second), roofline->memory.of, tera(of.counts.softmax.flop / of.time.softmax.value),
+      100 * flop, tera(roofline->compute.per_second), roofline->compute.of, bytes > flop ? "memory" : "compute");
 }
 
 /// Returns the rates of softmax's kernels in percent of the memory ceiling, over the forward passes in float32.
 NamedRange softmax_of_ceiling(const StudyMeasurements& all, const Roofline& roofline) {
   NamedRange percent;
   for (const Forward& of : forward_passes(all, "fp32")) {
-    const auto moved = moved_by_softmax(of.records, of.counts);
-    if (moved) percent.add(100 * *moved / of.time.softmax.value / roofline.memory.per_second, of.name());
+    const auto rate = softmax_rate(of.records, of.counts);
+    if (rate) percent.add(100 * *rate / roofline.memory.per_second, of.name());
   }
   return percent;
 }

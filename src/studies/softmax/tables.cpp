@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -86,15 +85,8 @@ StudyRowTable flop_table() {
           .has_no_charts = true};
 }
 
-/// Returns the times of attention's core in the forward pass, or nullopt without them.
-std::optional<TracedAttention> forward_of(Records records) {
-  const std::vector<TracedAttention> times = traced_ranges(records).attention;
-  const auto found = std::ranges::find(times, "forward", &TracedAttention::phase);
-  return found == times.end() ? std::nullopt : std::optional{*found};
-}
-
 std::vector<StudyRow> shares_of(Records records) {
-  const auto time = forward_of(records);
+  const auto time = forward_attention(records);
   const auto counts = attention_counts(records.front()->id);
   if (!time || !counts) return {};
   const Seconds products = time->scores + time->context;
@@ -149,7 +141,7 @@ StudyRow roofline_row(std::string name, const OperationCounts& counts, Seconds t
 
 std::vector<StudyRow> roofline_rows(const StudyCase& of) {
   const CaseId& id = of.records.front()->id;
-  const auto time = forward_of(of.records);
+  const auto time = forward_attention(of.records);
   const auto counts = attention_counts(id);
   if (!time || !counts) return {};
   const auto compute = compute_ceiling(of.all, value_or_empty(id, "precision"));
