@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_study_samples.hpp"
+#include "roofline_samples.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -38,19 +38,6 @@ Record forward(const std::string& precision = "fp32", const std::string& size = 
   return record;
 }
 
-/// Returns the ceiling of a large matrix product: 50 TFLOP/s.
-Record product_ceiling() {
-  Record record = support::timed_record(CaseId::parse("Ceiling/what:gemm_fp32/regime:sustained"), Seconds{1 * kMs});
-  record.work = Work{.flop = 50e9};
-  return record;
-}
-
-Record copy_ceiling(double terabytes_per_second) {
-  Record record = support::timed_record(CaseId::parse("Ceiling/what:copy/regime:burst"), Seconds{1 * kMs});
-  record.work = Work{.bytes = static_cast<std::int64_t>(terabytes_per_second * 1e9)};
-  return record;
-}
-
 /// Returns a training step with copies from device to device of this size each, at 4 TB/s read and written.
 Record step_with_copies(double mebibytes) {
   constexpr double kCopies = 10;
@@ -63,23 +50,10 @@ Record step_with_copies(double mebibytes) {
 }
 
 StudyReport report_on(std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study("softmax_vs_matmul", "--study"), files, {});
+  return studies::report_on("softmax_vs_matmul", std::move(records));
 }
 
 std::vector<std::string> notes_on(std::vector<Record> records) { return report_on(std::move(records)).notes; }
-
-/// Returns the rows of the table whose caption has this text that begin with `begin`, without it.
-std::vector<std::string> rows_of(const StudyReport& report, const std::string& caption, const std::string& begin) {
-  std::vector<std::string> found;
-  for (const StudySection& section : report.sections) {
-    if (section.caption.find(caption) == std::string::npos) continue;
-    for (const std::string& row : rows(section)) {
-      if (row.starts_with(begin)) found.push_back(row.substr(begin.size()));
-    }
-  }
-  return found;
-}
 
 // 12 layers with 12 heads of head_dim 64, and 4 x 512 x 512 scores per head: 12.58 million scores per layer.
 TEST(AttentionFlop, AreOfOneLayerAndOfAll) {

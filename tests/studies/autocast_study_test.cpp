@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "study_notes.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -16,11 +17,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr double kMs = 1e-3;
-
 std::vector<std::string> notes_of(std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study("autocast", "--study"), files, {}).notes;
+  return studies::notes_of("autocast", std::move(records));
 }
 
 Record toy(const std::string& precision, const std::string& layer_norm) {

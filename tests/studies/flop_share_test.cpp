@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel_study_samples.hpp"
+#include "roofline_samples.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -42,33 +42,14 @@ Record with_ranges(Record record, double ms) {
   return record;
 }
 
-/// Returns the ceilings of a large matrix product, 50 TFLOP/s, and of a copy.
+/// Returns the record with the ceilings of a large matrix product and of a copy.
 std::vector<Record> with_ceilings(Record record, double terabytes_per_second) {
-  Record product = support::timed_record(CaseId::parse("Ceiling/what:gemm_fp32/regime:sustained"), Seconds{1 * kMs});
-  product.work = Work{.flop = 50e9};
-  Record copy = support::timed_record(CaseId::parse("Ceiling/what:copy/regime:burst"), Seconds{1 * kMs});
-  copy.work = Work{.bytes = static_cast<std::int64_t>(terabytes_per_second * 1e9)};
-  return {std::move(record), std::move(product), std::move(copy)};
+  return {std::move(record), product_ceiling(), copy_ceiling(terabytes_per_second)};
 }
 
-StudyReport report_on(std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study("gemm_share", "--study"), files, {});
-}
+StudyReport report_on(std::vector<Record> records) { return studies::report_on("gemm_share", std::move(records)); }
 
 std::vector<std::string> notes_on(std::vector<Record> records) { return report_on(std::move(records)).notes; }
-
-/// Returns the rows of small in the table whose caption has this text, without the names of the case.
-std::vector<std::string> rows_of(const StudyReport& report, const std::string& caption, const std::string& begin) {
-  std::vector<std::string> found;
-  for (const StudySection& section : report.sections) {
-    if (section.caption.find(caption) == std::string::npos) continue;
-    for (const std::string& row : rows(section)) {
-      if (row.starts_with(begin)) found.push_back(row.substr(begin.size()));
-    }
-  }
-  return found;
-}
 
 // 2,048 tokens times 120.9 million weights of the layers and the LM head are 495.3 GFLOP, and attention has 38.65.
 TEST(FlopShare, IsBesideTheShareOfTime) {

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "study_notes.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/studies/study_report.hpp"
 
 namespace tbench::studies {
 
-inline constexpr double kMs = 1e-3;
 inline constexpr double kUs = 1e-6;
 
 inline CaseId id_of(const std::string& pass, const std::string& size = "small") {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "studies/engine/case_parameters.hpp"
+#include "study_notes.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -20,8 +21,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr double kMs = 1e-3;
 
 Record model(const std::string& size, const std::string& pass, const std::string& precision) {
   return support::timed_record(
@@ -45,11 +44,6 @@ Record traced(Record record, double gemm_ms, double other_ms) {
                                      .standard_deviation = {}});
   }
   return record;
-}
-
-std::vector<std::string> notes_of(const std::string& study, std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study(study, "--study"), files, {}).notes;
 }
 
 TEST(NamedRange, NamesBothEnds) {

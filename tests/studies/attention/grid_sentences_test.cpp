@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "studies/engine/case_parameters.hpp"
+#include "studies/study_notes.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -19,11 +20,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr double kMs = 1e-3;
-
 std::vector<std::string> notes_of(std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study("attention_grid", "--study"), files, {}).notes;
+  return studies::notes_of("attention_grid", std::move(records));
 }
 
 Record with_peak(Record record, std::int64_t bytes) {
