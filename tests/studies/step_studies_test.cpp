@@ -60,6 +60,13 @@ TEST(RangeKernels, HaveCallsMeansAndTheirShareOfTheRange) {
                           "train_step|FORWARD/attention.scores|gemm|4|0.4000|100.0|25.0|16.7|cutlass_b"));
 }
 
+TEST(RangeKernels, AddUpTheLaunchesOfOneKernelInARange) {
+  Record record = of_version_10();
+  record.trace->range_kernels.push_back({.range = 1, .kernel = 1, .calls = 6, .total = {0.2 * kMs}});
+  EXPECT_THAT(rows(report_of("range_kernels", {record}).sections[0]),
+              Contains("train_step|FORWARD/attention.scores|gemm|10|0.6000|60.00|33.3|23.1|cutlass_b"));
+}
+
 TEST(RangeKernels, OfRepetitionsAreMediansOverTheirRecords) {
   Record other = of_version_10();
   other.trace->range_kernels[0].total = {1 * kMs};

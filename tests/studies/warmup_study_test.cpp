@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "study_notes.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -29,8 +30,7 @@ Record measured(const std::string& warmup, const std::vector<double>& samples_ms
 }
 
 std::vector<std::string> notes_of(std::vector<Record> records) {
-  const std::vector files{support::gpu_results(std::move(records))};
-  return study_report(find_study("warmup", "--study"), files, {}).notes;
+  return studies::notes_of("warmup", std::move(records));
 }
 
 TEST(WarmupStudy, SaysWhatTheFirstStepCosts) {

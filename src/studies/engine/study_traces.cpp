@@ -61,6 +61,22 @@ TracedPhase& phase_of(std::vector<TracedPhase>& phases, const std::string& name)
   return found != phases.end() ? *found : phases.emplace_back(TracedPhase{.name = name, .operations = {}, .total = {}});
 }
 
+/// Returns one row for each name, with the sums of the values.
+std::vector<TracedRow> summed(std::vector<TracedRow> rows) {
+  std::map<std::vector<std::string>, std::size_t> places;
+  std::vector<TracedRow> sums;
+  for (TracedRow& row : rows) {
+    const auto [place, is_new] = places.try_emplace(row.names, sums.size());
+    if (is_new) {
+      sums.push_back(std::move(row));
+      continue;
+    }
+    std::vector<double>& values = sums[place->second].values;
+    std::ranges::transform(values, row.values, values.begin(), std::plus{});
+  }
+  return sums;
+}
+
 }  // namespace
 
 std::vector<TracedPhase> traced_phases(std::span<const Record* const> records) {
@@ -243,7 +259,7 @@ std::vector<TracedRow> traced_rows(std::span<const Record* const> records,
   std::vector<std::vector<std::string>> order;
   std::map<std::vector<std::string>, std::vector<std::vector<double>>> readings;
   for (const StepTrace* trace : traces) {
-    for (TracedRow& row : rows_of(*trace)) {
+    for (TracedRow& row : summed(rows_of(*trace))) {
       std::vector<std::vector<double>>& known = readings[row.names];
       if (known.empty()) order.push_back(row.names);
       known.push_back(std::move(row.values));

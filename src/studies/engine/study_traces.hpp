@@ -54,7 +54,8 @@ struct TracedRow {
 
 /// Returns the rows of a step. For several records, each value is the median over the traced records that have the row.
 /// Rows that most of them do not have are left out. The rows are in the order in which they first occur.
-/// @param rows_of  returns the rows of one trace: different names, and the same number of values in each row
+/// @param rows_of  returns the rows of one trace, each with the same number of values; the values of rows with the same
+///                 names are added up
 [[nodiscard]] std::vector<TracedRow> traced_rows(
     std::span<const Record* const> records, const std::function<std::vector<TracedRow>(const StepTrace&)>& rows_of);
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -69,20 +68,16 @@ AttentionPart part_of(const TracedRange& range, const TracedKernel& kernel) {
 
 /// Returns a row for each phase, part, step and kernel of a trace: its calls and its time.
 std::vector<TracedRow> rows_of(const StepTrace& trace) {
-  std::map<std::vector<std::string>, std::size_t> known;
   std::vector<TracedRow> rows;
   for (const TracedRangeKernel& in_range : trace.range_kernels) {
     const TracedRange& range = trace.ranges.at(in_range.range);
     const TracedKernel& kernel = trace.kernels.at(in_range.kernel);
     if (core_label(range.path).empty()) continue;
     const AttentionPart part = part_of(range, kernel);
-    std::vector<std::string> names{kernel.phase, std::to_string(static_cast<int>(part)),
-                                   part == AttentionPart::kSoftmax ? softmax_step(kernel) : "",
-                                   profile::current_kernel_name(kernel.name)};
-    const auto [found, is_new] = known.try_emplace(names, rows.size());
-    if (is_new) rows.push_back({.names = std::move(names), .values = {0, 0}});
-    rows[found->second].values[0] += is_kernel(kernel) ? in_range.calls : 0;
-    rows[found->second].values[1] += in_range.total.value;
+    rows.push_back({.names = {kernel.phase, std::to_string(static_cast<int>(part)),
+                              part == AttentionPart::kSoftmax ? softmax_step(kernel) : "",
+                              profile::current_kernel_name(kernel.name)},
+                    .values = {is_kernel(kernel) ? in_range.calls : 0, in_range.total.value}});
   }
   return rows;
 }

@@ -17,16 +17,12 @@ std::string phase_of(const std::string& range) { return range.substr(0, range.fi
 
 /// Returns a row per range and kernel: its calls and its time, per step.
 std::vector<TracedRow> rows_of(const StepTrace& trace) {
-  std::map<std::vector<std::string>, std::size_t> known;
   std::vector<TracedRow> rows;
   for (const TracedRangeKernel& in_range : trace.range_kernels) {
     const TracedKernel& kernel = trace.kernels.at(in_range.kernel);
-    std::vector<std::string> names{trace.ranges.at(in_range.range).path, kernel.kernel_class,
-                                   profile::current_kernel_name(kernel.name)};
-    const auto [found, is_new] = known.try_emplace(names, rows.size());
-    if (is_new) rows.push_back({.names = std::move(names), .values = {0, 0}});
-    rows[found->second].values[0] += in_range.calls;
-    rows[found->second].values[1] += in_range.total.value;
+    rows.push_back({.names = {trace.ranges.at(in_range.range).path, kernel.kernel_class,
+                              profile::current_kernel_name(kernel.name)},
+                    .values = {in_range.calls, in_range.total.value}});
   }
   return rows;
 }

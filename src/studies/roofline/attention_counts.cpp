@@ -1,6 +1,5 @@
 #include "studies/roofline/attention_counts.hpp"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,16 +17,14 @@ std::optional<double> number_of(const CaseId& id, const std::string& key) {
   return value ? std::optional{static_cast<double>(*value)} : std::nullopt;
 }
 
-/// Returns a row per class of the kernels in the forward pass's softmax: its calls per step.
+/// Returns rows by the class of the kernels in the forward pass's softmax: its calls per step.
 std::vector<TracedRow> softmax_calls(const StepTrace& trace) {
-  std::map<std::string, double> calls;
+  std::vector<TracedRow> rows;
   for (const TracedRangeKernel& in_range : trace.range_kernels) {
     const std::string& path = trace.ranges.at(in_range.range).path;
     if (!path.starts_with("FORWARD/") || !path.ends_with("/attention.softmax")) continue;
-    calls[trace.kernels.at(in_range.kernel).kernel_class] += in_range.calls;
+    rows.push_back({.names = {trace.kernels.at(in_range.kernel).kernel_class}, .values = {in_range.calls}});
   }
-  std::vector<TracedRow> rows;
-  for (const auto& [name, count] : calls) rows.push_back({.names = {name}, .values = {count}});
   return rows;
 }
 
