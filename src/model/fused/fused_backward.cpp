@@ -124,40 +124,4 @@ void FusedPasses::feed_forward_products_backward(std::size_t layer, bool beside_
   linears_.gate_up.input_gradient(buffers.gate_up, weights_of(layer).gate_up, buffers_.scratch.dnormed, beside_updates);
 }
 
-kernels::AttentionBackward FusedPasses::backward_arguments(std::size_t layer) const {
-  const LayerBuffers& buffers = buffers_.layers[layer];
-  void* const dqkv = of_layer(layer).dqkv;
-  return {.q = part_of_qkv(buffers.qkv, 0),
-          .k = part_of_qkv(buffers.qkv, 1),
-          .v = part_of_qkv(buffers.qkv, 2),
-          .o = heads_of(buffers.attended),
-          .lse = buffers.lse,
-          .grad_o = heads_of(buffers_.scratch.dattended),
-          .dq = part_of_qkv(dqkv, 0),
-          .dk = part_of_qkv(dqkv, 1),
-          .dv = part_of_qkv(dqkv, 2),
-          .workspace = buffers_.scratch.attention_workspace};
-}
-
-void FusedPasses::attention_backward(std::size_t layer, bool beside_updates) {
-  const LayerBuffers& buffers = buffers_.layers[layer];
-  const LayerWeights weights = weights_of(layer);
-  const LayerGradients gradients = gradients_of(layer);
-  const ScratchBuffers& scratch = buffers_.scratch;
-  const ScratchBuffers::OfLayer& kept = of_layer(layer);
-  in_range("attention.out_proj", [&] {
-    side_.run(
-        [&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, beside_updates); });
-    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, beside_updates);
-  });
-  in_range("attention.core", [&] {
-    kernels::attention_backward(*attention_backward_plan_, backward_arguments(layer), current_stream());
-  });
-  in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
-  in_range("attention.qkv", [&] {
-    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, beside_updates); });
-    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, beside_updates);
-  });
-}
-
 }  // namespace tbench::model

@@ -76,24 +76,6 @@ void FusedPasses::norm(const float* x, const float* weight, float* sum, void* no
   });
 }
 
-kernels::AttentionForward FusedPasses::forward_arguments(const LayerBuffers& buffers) const {
-  return {.q = part_of_qkv(buffers.qkv, 0),
-          .k = part_of_qkv(buffers.qkv, 1),
-          .v = part_of_qkv(buffers.qkv, 2),
-          .o = heads_of(buffers.attended),
-          .lse = buffers.lse,
-          .workspace = buffers_.scratch.attention_workspace};
-}
-
-void FusedPasses::attention_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
-  in_range("attention.qkv", [&] { linears_.qkv.forward(buffers.normed, weights.qkv, buffers.qkv); });
-  in_range("attention.rope", [&] { rope(buffers.qkv, /*backward=*/false); });
-  in_range("attention.core",
-           [&] { kernels::attention_forward(*attention_forward_plan_, forward_arguments(buffers), current_stream()); });
-  in_range("attention.out_proj",
-           [&] { linears_.output.forward(buffers.attended, weights.output, buffers_.scratch.branch); });
-}
-
 void FusedPasses::feed_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
   linears_.gate_up.forward(buffers.normed_mid, weights.gate_up, buffers.gate_up);
   kernels::swiglu_forward(swiglu_shape(), gate_and_up<const void*>(buffers.gate_up), buffers.h, current_stream());

@@ -23,7 +23,8 @@ kernels::AttentionProblem attention_problem(const ModelConfig& config) {
                     .seq_q = config.context,
                     .seq_kv = config.context,
                     .head_dim = config.size.head_dim(),
-                    .causal = true},
+                    .causal = true,
+                    .kv_heads = config.size.own_kv_heads},
           .precision = config.precision,
           .scale = 1.0F / std::sqrt(static_cast<float>(config.size.head_dim())),
           .deterministic = false};
@@ -48,6 +49,8 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
           .context = config.context,
           .d_model = config.size.d_model,
           .d_ff = config.size.d_ff,
+          .q_width = config.size.q_width(),
+          .kv_width = config.size.kv_width(),
           .num_layers = config.size.num_layers,
           .num_heads = config.size.num_heads,
           .vocab_size = config.size.vocab_size,
@@ -94,8 +97,8 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
                             config_.size.rope_theta)},
       library_{parameters_.leaves().front().device(), config_.pass != Pass::kForward},
       update_plan_{update_plan(config_.size.d_model, multiprocessors_of_current_device())},
-      linears_{.qkv{linear(config_.size.d_model, 3 * config_.size.d_model)},
-               .output{linear(config_.size.d_model, config_.size.d_model)},
+      linears_{.qkv{linear(config_.size.d_model, config_.size.q_width() + 2 * config_.size.kv_width())},
+               .output{linear(config_.size.q_width(), config_.size.d_model)},
                .gate_up{linear(config_.size.d_model, 2 * config_.size.d_ff)},
                .w2{linear(config_.size.d_ff, config_.size.d_model)},
                .lm_head{linear(config_.size.d_model, config_.size.vocab_size)}},
@@ -104,15 +107,6 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
   make_copies();
   allocate();
   plan_attention();
-}
-
-void FusedPasses::plan_attention() {
-  const kernels::DeviceLimits limits = kernels::current_device_limits();
-  attention_.layout = layout_of(forward_arguments(buffers_.layers.front()));
-  attention_forward_plan_ = plan_attention_forward(attention_, limits);
-  if (!extents_.has_backward) return;
-  attention_.layout = layout_of(backward_arguments(/*layer=*/0));
-  attention_backward_plan_ = plan_attention_backward(attention_, limits);
 }
 
 Linear FusedPasses::linear(std::int64_t in, std::int64_t out) const {
@@ -197,26 +191,6 @@ std::optional<HeldBytes> FusedPasses::held_bytes() const {
                    .gradients = gradients,
                    .activations = buffers_.bytes() - gradients,
                    .workspaces = static_cast<std::int64_t>(others)};
-}
-
-kernels::RopeProblem FusedPasses::packed(int parts) const {
-  return {.batch = config_.batch,
-          .heads = config_.size.num_heads,
-          .seq = config_.context,
-          .head_dim = config_.size.head_dim(),
-          .precision = storage_,
-          .parts = parts,
-          .turned = 0,
-          .cos = rope_.cos.const_data_ptr<float>(),
-          .sin = rope_.sin.const_data_ptr<float>()};
-}
-
-void FusedPasses::rope(void* qkv, bool backward) const {
-  kernels::RopeProblem problem = packed(2);  // q and k of the three parts
-  problem.turned = problem.parts;
-  problem.from = problem.to = {part_of_qkv(qkv, 0), part_of_qkv(qkv, 1)};
-  problem.backward = backward;
-  kernels::rope(problem, current_stream());
 }
 
 std::unique_ptr<ModelPasses> make_fused_passes(const PassesInputs& inputs) {

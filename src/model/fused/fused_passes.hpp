@@ -52,6 +52,9 @@ class FusedPasses final : public ModelPasses {
     void *qkv, *output, *gate_up, *w2;
     float* ln2;
   };
+  struct QkvViews {
+    kernels::TensorView q, k, v;
+  };
   struct Linears {
     Linear qkv, output, gate_up, w2, lm_head;
   };
@@ -98,12 +101,10 @@ class FusedPasses final : public ModelPasses {
 
   /// Applies RoPE to q and k in place.
   void rope(void* qkv, bool backward) const;
-  /// Returns the problem for a product [tokens, parts, num_heads, head_dim], with no parts to rotate yet.
-  [[nodiscard]] kernels::RopeProblem packed(int parts) const;
-  [[nodiscard]] kernels::TensorView part_of_qkv(void* qkv, int part) const {
-    return kernels::packed_part(qkv, packed(3), part);
-  }
-  [[nodiscard]] kernels::TensorView heads_of(void* matrix) const { return kernels::packed_part(matrix, packed(1), 0); }
+  /// Returns heads `first` and following of a product [tokens, heads, head_dim].
+  [[nodiscard]] kernels::TensorView heads_of(void* product, std::int64_t first, std::int64_t heads) const;
+  /// Returns the parts of a product [tokens, num_heads + 2 * kv_heads, head_dim].
+  [[nodiscard]] QkvViews parts_of(void* qkv) const;
   [[nodiscard]] kernels::EmbeddingShape embedding_shape() const {
     return {.tokens = extents_.tokens(), .vocab_size = extents_.vocab_size, .width = extents_.d_model};
   }

@@ -58,6 +58,7 @@ void StepBuffers::add_layers(const StepExtents& extents) {
   const std::int64_t tokens = extents.tokens();
   const std::int64_t stream = tokens * extents.d_model * kFloat;
   const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
+  const std::int64_t attended = tokens * extents.q_width * extents.element_bytes;
   for (std::int64_t i = 0; i < extents.num_layers; ++i) {
     LayerBuffers& layer = layers[static_cast<std::size_t>(i)];
     const auto kept = [&](Part part, Part last) { return schedule.kept(i, part, Schedule::forward(i, last)); };
@@ -66,8 +67,8 @@ void StepBuffers::add_layers(const StepExtents& extents) {
     add(layer.x, stream, of_x);
     add(layer.normed, narrow, kept(kProjections, kProjections));
     add(layer.rstd, tokens * kFloat, kept(kProjections, kProjections));
-    add(layer.qkv, 3 * narrow, kept(kProjections, kAttention));
-    add(layer.attended, narrow, kept(kAttention, kAttention));
+    add(layer.qkv, extents.qkv_bytes(), kept(kProjections, kAttention));
+    add(layer.attended, attended, kept(kAttention, kAttention));
     add(layer.lse, tokens * extents.num_heads * kFloat, kept(kAttention, kAttention));
     add(layer.x_mid, stream, schedule.kept(i, kGateUp, Schedule::forward(i + 1, kProjections)));
     add(layer.normed_mid, narrow, kept(kGateUp, kGateUp));
@@ -115,13 +116,13 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
   for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);
   for (float*& workspace : scratch.norm_workspaces) add(workspace, extents.norm_workspace_bytes, backward);
   add(scratch.dnormed, narrow, backward);
-  add(scratch.dattended, narrow, layers_backward);
+  add(scratch.dattended, tokens * extents.q_width * extents.element_bytes, layers_backward);
   add(scratch.dh, wide, layers_backward);
   for (ScratchBuffers::OfLayer& of_layer : scratch.of_layer) {
     add(of_layer.dffn, narrow, backward);
     add(of_layer.dattention, narrow, in_the_end);
     add(of_layer.h, wide, in_the_end);
-    add(of_layer.dqkv, 3 * narrow, in_the_end);
+    add(of_layer.dqkv, extents.qkv_bytes(), in_the_end);
   }
 }
 

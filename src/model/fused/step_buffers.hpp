@@ -11,12 +11,16 @@ namespace tbench::model {
 
 struct StepExtents {
   std::int64_t batch{}, context{};
-  std::int64_t d_model{}, d_ff{}, num_layers{}, num_heads{}, vocab_size{};
+  std::int64_t d_model{}, d_ff{};
+  std::int64_t q_width{}, kv_width{};  // columns of q, and of k and v each: heads times head_dim
+  std::int64_t num_layers{}, num_heads{}, vocab_size{};
   std::int64_t element_bytes{};  // bytes of an activation's element; the residual stream is float32
   bool has_backward{};           // whether buffers that backward reads are kept
   std::int64_t attention_workspace_bytes{};
   std::int64_t norm_workspace_bytes{};
   [[nodiscard]] std::int64_t tokens() const { return batch * context; }
+  /// Returns the bytes of the product of q, k and v.
+  [[nodiscard]] std::int64_t qkv_bytes() const { return tokens() * (q_width + 2 * kv_width) * element_bytes; }
 };
 
 /// Pointers into the block; null if the pass has no such buffer. Elements have the compute type unless the pointer's
@@ -25,8 +29,8 @@ struct LayerBuffers {
   float* x{};          // [tokens, d_model] float32: the residual stream before the layer
   void* normed{};      // [tokens, d_model]
   float* rstd{};       // [tokens]
-  void* qkv{};         // [tokens, 3, num_heads, head_dim], q and k after RoPE
-  void* attended{};    // [tokens, d_model]
+  void* qkv{};         // [tokens, q_width + 2 * kv_width], q and k after RoPE
+  void* attended{};    // [tokens, q_width]
   float* lse{};        // [batch, num_heads, context]
   float* x_mid{};      // [tokens, d_model] float32: the stream between attention and feed-forward
   void* normed_mid{};  // [tokens, d_model]
@@ -57,7 +61,7 @@ struct ScratchBuffers {
   void* branch{};     // [tokens, d_model]: a sublayer's output, which is added to the stream
   float* dx[2]{};     // [tokens, d_model] float32: the stream's gradient, in alternating buffers
   void* dnormed{};    // [tokens, d_model]
-  void* dattended{};  // [tokens, d_model]
+  void* dattended{};  // [tokens, q_width]
   void* dh{};         // [tokens, d_ff]
   /// Inputs of the weights' gradients, whose products may still run during the next layer's backward pass: two sets
   /// that alternate.
@@ -65,7 +69,7 @@ struct ScratchBuffers {
     void* dffn{};        // [tokens, d_model]: gradient of the feed-forward part's output
     void* dattention{};  // [tokens, d_model]: gradient of attention's output
     void* h{};           // [tokens, d_ff]: h, recomputed
-    void* dqkv{};        // [tokens, 3, num_heads, head_dim]
+    void* dqkv{};        // [tokens, q_width + 2 * kv_width]
   };
   OfLayer of_layer[kLayersInFlight];
   void* attention_workspace{};

@@ -34,12 +34,14 @@ void check_operand(const char* name, const at::Tensor& tensor, Precision precisi
 }
 
 kernels::AttentionProblem problem_of(const at::Tensor& q, const at::Tensor& k, const FlashOptions& options) {
+  const std::int64_t heads = q.size(1), kv_heads = k.size(1);
   return {.shape = {.batch = q.size(0),
-                    .heads = q.size(1),
+                    .heads = heads,
                     .seq_q = q.size(2),
                     .seq_kv = k.size(2),
                     .head_dim = q.size(3),
-                    .causal = options.causal},
+                    .causal = options.causal,
+                    .kv_heads = kv_heads == heads ? 0 : kv_heads},
           .precision = options.precision,
           .scale = static_cast<float>(options.scale),
           .deterministic = options.deterministic};

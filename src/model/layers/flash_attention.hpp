@@ -35,7 +35,8 @@ struct FlashGradients {
 [[nodiscard]] std::optional<std::string> flash_unsupported_reason(const AttentionShape& shape, Precision precision);
 
 /// Runs the forward kernel.
-/// @param q, k, v  [batch, heads, seq, head_dim], contiguous in the last dimension, with any other strides
+/// @param q, k, v  [batch, heads, seq, head_dim], contiguous in the last dimension, with any other strides; k and v may
+///                 have fewer heads, each of which serves heads / kv_heads consecutive heads of q
 /// @throws         std::invalid_argument  if flash_unsupported_reason() refuses the shape
 [[nodiscard]] FlashOutput flash_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                         const FlashOptions& options);

@@ -40,14 +40,14 @@ std::optional<std::string> layers_refusal(const ModelConfig& config) {
 }
 
 std::optional<std::string> flash_attention_refusal(const ModelConfig& config) {
-  if (config.size.kv_heads() != config.size.num_heads) return layers_refusal(config);
   if (config.device == DeviceKind::kCpu) return "our kernels run on GPUs only";
   return flash_unsupported_reason({.batch = config.batch,
                                    .heads = config.size.num_heads,
                                    .seq_q = config.context,
                                    .seq_kv = config.context,
                                    .head_dim = config.size.head_dim(),
-                                   .causal = true},
+                                   .causal = true,
+                                   .kv_heads = config.size.own_kv_heads},
                                   config.precision);
 }
 

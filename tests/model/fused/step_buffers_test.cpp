@@ -24,6 +24,8 @@ StepExtents extents_of(const ModelSize& size, bool has_backward) {
           .context = 512,
           .d_model = size.d_model,
           .d_ff = size.d_ff,
+          .q_width = size.q_width(),
+          .kv_width = size.kv_width(),
           .num_layers = size.num_layers,
           .num_heads = size.num_heads,
           .vocab_size = kVocab,
@@ -35,9 +37,10 @@ StepExtents extents_of(const ModelSize& size, bool has_backward) {
 
 std::vector<std::int64_t> gradient_bytes(const ModelSize& size) {
   std::vector<std::int64_t> bytes{4 * kVocab * size.d_model};
-  const std::int64_t square = 4 * size.d_model * size.d_model, wide = 4 * size.d_model * size.d_ff;
+  const std::int64_t output = 4 * size.d_model * size.q_width(), wide = 4 * size.d_model * size.d_ff;
+  const std::int64_t qkv = output + 8 * size.d_model * size.kv_width();
   for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
-    for (const std::int64_t of_leaf : {4 * size.d_model, 3 * square, square, 2 * wide, wide, 4 * size.d_model}) {
+    for (const std::int64_t of_leaf : {4 * size.d_model, qkv, output, 2 * wide, wide, 4 * size.d_model}) {
       bytes.push_back(of_leaf);
     }
   }
@@ -95,6 +98,21 @@ TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
   const StepBuffers buffers{extents_of(size, true), gradients};
   const auto expected = static_cast<double>(size.num_layers * layer + head + scratch);
   EXPECT_NEAR(static_cast<double>(buffers.plan().least_bytes()) / expected, 1.0, 0.01);
+}
+
+TEST(StepBuffers, FewerKeyHeadsTakeAsManyFewerBytes) {
+  // Heads of 64: q has 2,048 columns, k and v 512 each. The layers of `plain` have as many heads of k and v.
+  const ModelSize grouped = parse_model_size("grouped:512,1024,4,32,kv_heads=8,head_dim=64");
+  const ModelSize plain = parse_model_size("plain:512,1024,4,32,head_dim=64");
+  const auto activations_of = [](const ModelSize& size) {
+    const StepBuffers buffers{extents_of(size, true), gradient_bytes(size)};
+    return buffers.plan().least_bytes();
+  };
+  // At the peak, four layers hold qkv, and there are two gradients of it. The gradient of its weight has d_model
+  // elements fewer for each column that k and v together do not have.
+  const std::int64_t columns = 2 * (2'048 - 512), of_qkv = 6 * 2 * 2'048 * columns, of_weight = 4 * 512 * columns;
+  EXPECT_NEAR(static_cast<double>(activations_of(plain) - activations_of(grouped)),
+              static_cast<double>(of_qkv + of_weight), 0.01 * static_cast<double>(of_qkv));
 }
 
 TEST(StepBuffers, ThePlanLosesLittleInEverySizeOfTheCourse) {

@@ -192,6 +192,34 @@ TEST_F(FlashAutograd, ADenseGradientInAnotherOrderIsCopied) {
   EXPECT_TRUE(odd.dv.equal(plain.dv));
 }
 
+TEST_F(FlashAutograd, SharedHeadsGetTheSumsOfTheirGroups) {
+  const AttentionShape shape{
+      .batch = kBatch, .heads = 6, .seq_q = kSeq, .seq_kv = kSeq, .head_dim = kHeadDim, .causal = true, .kv_heads = 2};
+  if (const auto reason = flash_unsupported_reason(shape, Precision::kBf16)) GTEST_SKIP() << *reason;
+  constexpr std::int64_t kGroup = 3;
+  const at::Tensor qkv =
+      at::randn({kBatch, kSeq, 10, kHeadDim}, at::TensorOptions{}.device(at::kCUDA).dtype(at::kBFloat16));
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& part : qkv.split_with_sizes({6, 2, 2}, 2)) parts.push_back(part.transpose(1, 2));
+  const at::Tensor k = parts[1].repeat_interleave(kGroup, 1), v = parts[2].repeat_interleave(kGroup, 1);
+  const FlashOutput shared = flash_forward(parts[0], parts[1], parts[2], kOptions);
+  const FlashOutput copied = flash_forward(parts[0], k, v, kOptions);
+  const auto check = [](const char* name, const at::Tensor& actual, const at::Tensor& expected) {
+    const at::Tensor wide = expected.to(at::kDouble), difference = actual.to(at::kDouble).sub(wide);
+    EXPECT_EQ(actual.sizes(), expected.sizes()) << name;
+    EXPECT_LE(difference.norm().item<double>(), 0x1p-7 * wide.norm().item<double>()) << name;
+  };
+  check("o", shared.o, copied.o);
+  check("lse", shared.lse, copied.lse);
+  const at::Tensor grad_o = at::randn(shared.o.sizes(), shared.o.options());
+  const FlashGradients gradients = flash_backward(grad_o, parts[0], parts[1], parts[2], shared, kOptions);
+  const FlashGradients of_copies = flash_backward(grad_o, parts[0], k, v, copied, kOptions);
+  const auto summed = [](const at::Tensor& all) { return all.to(at::kDouble).unflatten(1, {2, kGroup}).sum(2); };
+  check("dq", gradients.dq, of_copies.dq);
+  check("dk", gradients.dk, summed(of_copies.dk));
+  check("dv", gradients.dv, summed(of_copies.dv));
+}
+
 TEST_F(FlashAutograd, WhatTheKernelsRefuseIsSaid) {
   AttentionShape shape{.batch = 1, .heads = 1, .seq_q = 64, .seq_kv = 64, .head_dim = 48, .causal = true};
   EXPECT_NE(flash_unsupported_reason(shape, Precision::kBf16).value_or("").find("48"), std::string::npos);

@@ -59,10 +59,10 @@ TEST(LayerForms, AreRefusedWhereAnImplementationHasOnlyTheCoursesLayers) {
                                                         {",head_dim=32", "head_dim apart from d_model / num_heads"},
                                                         {",tied", "tied embeddings"},
                                                         {",qk_norm", "norm of q and k"}}) {
-    const ModelConfig config = step_of_form(size_of_form(text), "fused", Precision::kBf16);
-    EXPECT_EQ(layers_refusal(config), std::string{"impl:fused has no "} + what + "; eager and sdpa have");
+    const ModelConfig config = step_of_form(size_of_form(text), "compiled", Precision::kBf16);
+    EXPECT_EQ(layers_refusal(config), std::string{"impl:compiled has no "} + what + "; eager and sdpa have");
   }
-  EXPECT_EQ(layers_refusal(step_of_form(size_of_form(",theta=500000"), "fused", Precision::kBf16)), std::nullopt);
+  EXPECT_EQ(layers_refusal(step_of_form(size_of_form(",theta=500000"), "compiled", Precision::kBf16)), std::nullopt);
 }
 
 // Planted faults

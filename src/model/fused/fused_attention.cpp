@@ -1,0 +1,107 @@
+// Attention of `impl:fused`, forward and backward: the product of q, k and v, RoPE in place, our attention kernels,
+// which read and write heads in that product, and the output projection.
+#include "model/fused/fused_passes.hpp"
+#include "tbench/cuda/range.hpp"
+
+namespace tbench::model {
+
+using cuda::in_range;
+
+kernels::TensorView FusedPasses::heads_of(void* product, std::int64_t first, std::int64_t heads) const {
+  const std::int64_t head_dim = config_.size.head_dim(), row = heads * head_dim;
+  return {.data = static_cast<char*>(product) + first * head_dim * extents_.element_bytes,
+          .strides = {config_.context * row, head_dim, row}};
+}
+
+FusedPasses::QkvViews FusedPasses::parts_of(void* qkv) const {
+  const std::int64_t heads = config_.size.num_heads, kv_heads = config_.size.kv_heads();
+  const std::int64_t all = heads + 2 * kv_heads;
+  return {.q = heads_of(qkv, 0, all), .k = heads_of(qkv, heads, all), .v = heads_of(qkv, heads + kv_heads, all)};
+}
+
+void FusedPasses::plan_attention() {
+  const kernels::DeviceLimits limits = kernels::current_device_limits();
+  attention_.layout = layout_of(forward_arguments(buffers_.layers.front()));
+  attention_forward_plan_ = plan_attention_forward(attention_, limits);
+  if (!extents_.has_backward) return;
+  attention_.layout = layout_of(backward_arguments(/*layer=*/0));
+  attention_backward_plan_ = plan_attention_backward(attention_, limits);
+}
+
+kernels::AttentionForward FusedPasses::forward_arguments(const LayerBuffers& buffers) const {
+  const QkvViews inputs = parts_of(buffers.qkv);
+  return {.q = inputs.q,
+          .k = inputs.k,
+          .v = inputs.v,
+          .o = heads_of(buffers.attended, 0, config_.size.num_heads),
+          .lse = buffers.lse,
+          .workspace = buffers_.scratch.attention_workspace};
+}
+
+void FusedPasses::attention_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
+  in_range("attention.qkv", [&] { linears_.qkv.forward(buffers.normed, weights.qkv, buffers.qkv); });
+  in_range("attention.rope", [&] { rope(buffers.qkv, /*backward=*/false); });
+  in_range("attention.core",
+           [&] { kernels::attention_forward(*attention_forward_plan_, forward_arguments(buffers), current_stream()); });
+  in_range("attention.out_proj",
+           [&] { linears_.output.forward(buffers.attended, weights.output, buffers_.scratch.branch); });
+}
+
+kernels::AttentionBackward FusedPasses::backward_arguments(std::size_t layer) const {
+  const kernels::AttentionForward forward = forward_arguments(buffers_.layers[layer]);
+  const QkvViews gradients = parts_of(of_layer(layer).dqkv);
+  return {.q = forward.q,
+          .k = forward.k,
+          .v = forward.v,
+          .o = forward.o,
+          .lse = forward.lse,
+          .grad_o = heads_of(buffers_.scratch.dattended, 0, config_.size.num_heads),
+          .dq = gradients.q,
+          .dk = gradients.k,
+          .dv = gradients.v,
+          .workspace = forward.workspace};
+}
+
+void FusedPasses::attention_backward(std::size_t layer, bool beside_updates) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerWeights weights = weights_of(layer);
+  const LayerGradients gradients = gradients_of(layer);
+  const ScratchBuffers& scratch = buffers_.scratch;
+  const ScratchBuffers::OfLayer& kept = of_layer(layer);
+  in_range("attention.out_proj", [&] {
+    side_.run(
+        [&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, beside_updates); });
+    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, beside_updates);
+  });
+  in_range("attention.core", [&] {
+    kernels::attention_backward(*attention_backward_plan_, backward_arguments(layer), current_stream());
+  });
+  in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
+  in_range("attention.qkv", [&] {
+    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, beside_updates); });
+    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, beside_updates);
+  });
+}
+
+void FusedPasses::rope(void* qkv, bool backward) const {
+  const QkvViews parts = parts_of(qkv);
+  // With as many heads of k as of q, there are two parts, and a thread loads the angles once for both. Otherwise q and k
+  // are one part, because the heads of k follow the heads of q.
+  const std::int64_t heads = config_.size.num_heads, kv_heads = config_.size.kv_heads();
+  const int count = heads == kv_heads ? 2 : 1;
+  kernels::RopeProblem problem{.batch = config_.batch,
+                               .heads = count == 2 ? heads : heads + kv_heads,
+                               .seq = config_.context,
+                               .head_dim = config_.size.head_dim(),
+                               .precision = storage_,
+                               .parts = count,
+                               .turned = count,
+                               .from = {parts.q, parts.k},
+                               .to = {parts.q, parts.k},
+                               .cos = rope_.cos.const_data_ptr<float>(),
+                               .sin = rope_.sin.const_data_ptr<float>(),
+                               .backward = backward};
+  kernels::rope(problem, current_stream());
+}
+
+}  // namespace tbench::model
