@@ -58,6 +58,14 @@ enum class InjectedStepFault {
   kRopeKeys,      // keys are not rotated
   kRopeLastHead,  // the last head is not written
   kRopePair,      // the second element of a pair rotates by the negative sine
+  // norms of q and k with rope
+  kQkNormWeightOfQ,     // k's norm has the weight of q's
+  kQkNormPosition,      // angles belong to the preceding position
+  kQkNormLastHead,      // forward: the last head of k is not written
+  kQkNormSign,          // backward rotates forward
+  kQkNormMean,          // backward: the term with the mean is missing
+  kQkNormDweightSlope,  // backward: the weight's gradient uses the product with the weight
+  kQkNormLastShare,     // backward: the last CTA's share is not added
   // embedding
   kEmbeddingRow,         // forward: a row's first vector belongs to the next token
   kEmbeddingLastVector,  // forward: a row's last vector is not written

@@ -13,6 +13,7 @@ static_assert(kLayersInFlight == SideStream::kMarks);
 void FusedPasses::backward(const UpdateHook& update) {
   show_gradients();
   pending_norms_.clear();  // left by a step that ended with an error
+  pending_qk_norms_.clear();
   backward_head();
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
@@ -31,7 +32,7 @@ void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
   if (!update) return;
   // The first leaf of a layer, and of the head, is a norm's weight.
   std::vector<std::size_t> matrices(layer == buffers_.layers.size() ? 1 : kFusedMatricesOfLayer);
-  std::iota(matrices.begin(), matrices.end(), 1 + kFusedLeavesOfLayer * layer + 1);
+  std::iota(matrices.begin(), matrices.end(), 1 + extents_.leaves_of_layer() * layer + 1);
   updates_.run([&] {
     side_.wait_for(layer % SideStream::kMarks);
     in_range("optimizer.weights", [&] { update(matrices, update_plan_.multiprocessors); });
@@ -98,6 +99,9 @@ void FusedPasses::norm_backward(const float* sum, const float* weight, const flo
 void FusedPasses::add_up_norms() {
   kernels::norm_weight_gradients(norm_, pending_norms_, current_stream());
   pending_norms_.clear();
+  if (pending_qk_norms_.empty()) return;
+  kernels::qk_norm_weight_gradients(qk_norm_, pending_qk_norms_, current_stream());
+  pending_qk_norms_.clear();
 }
 
 void FusedPasses::activation_backward(std::size_t layer, bool beside_updates) {

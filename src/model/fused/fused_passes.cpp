@@ -37,27 +37,40 @@ kernels::NormShape norm_shape(const ModelConfig& config) {
           .epsilon = static_cast<float>(kRmsNormEpsilon)};
 }
 
+kernels::QkNormRopeShape qk_norm_shape(const ModelConfig& config) {
+  return {.tokens = config.batch * config.context,
+          .seq = config.context,
+          .heads = config.size.num_heads,
+          .kv_heads = config.size.kv_heads(),
+          .head_dim = config.size.head_dim(),
+          .precision = storage_of(config.precision),
+          .epsilon = static_cast<float>(kRmsNormEpsilon)};
+}
+
 StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProblem& attention,
-                       const kernels::NormShape& norm) {
+                       const kernels::NormShape& norm, const kernels::QkNormRopeShape& qk_norm) {
   const kernels::DeviceLimits limits = kernels::current_device_limits();
   const bool has_backward = config.pass != Pass::kForward;
   kernels::AttentionProblem contiguous = attention;  // every layout needs the same workspace
   contiguous.layout = kernels::contiguous_layout(attention.shape);
   std::size_t workspace = plan_attention_forward(contiguous, limits).workspace_bytes();
   if (has_backward) workspace = std::max(workspace, plan_attention_backward(contiguous, limits).workspace_bytes());
-  return {.batch = config.batch,
-          .context = config.context,
-          .d_model = config.size.d_model,
-          .d_ff = config.size.d_ff,
-          .q_width = config.size.q_width(),
-          .kv_width = config.size.kv_width(),
-          .num_layers = config.size.num_layers,
-          .num_heads = config.size.num_heads,
-          .vocab_size = config.size.vocab_size,
-          .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
-          .has_backward = has_backward,
-          .attention_workspace_bytes = static_cast<std::int64_t>(workspace),
-          .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0};
+  return {
+      .batch = config.batch,
+      .context = config.context,
+      .d_model = config.size.d_model,
+      .d_ff = config.size.d_ff,
+      .q_width = config.size.q_width(),
+      .kv_width = config.size.kv_width(),
+      .num_layers = config.size.num_layers,
+      .num_heads = config.size.num_heads,
+      .vocab_size = config.size.vocab_size,
+      .qk_norm = config.size.qk_norm,
+      .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
+      .has_backward = has_backward,
+      .attention_workspace_bytes = static_cast<std::int64_t>(workspace),
+      .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0,
+      .qk_norm_workspace_bytes = has_backward && config.size.qk_norm ? kernels::qk_norm_workspace_bytes(qk_norm) : 0};
 }
 
 /// Returns the dtype of a leaf's gradient. Leaf 0 is the table of embeddings, vectors are norms' weights, and all other
@@ -93,6 +106,7 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
       dtype_{compute_dtype(config_.precision, at::kFloat)},
       attention_{attention_problem(config_)},
       norm_{norm_shape(config_)},
+      qk_norm_{qk_norm_shape(config_)},
       rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options(),
                             config_.size.rope_theta)},
       library_{parameters_.leaves().front().device(), config_.pass != Pass::kForward},
@@ -102,7 +116,7 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
                .gate_up{linear(config_.size.d_model, 2 * config_.size.d_ff)},
                .w2{linear(config_.size.d_ff, config_.size.d_model)},
                .lm_head{linear(config_.size.d_model, config_.size.vocab_size)}},
-      extents_{extents_of(config_, attention_, norm_)},
+      extents_{extents_of(config_, attention_, norm_, qk_norm_)},
       buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
   allocate();
@@ -155,13 +169,16 @@ void FusedPasses::show_gradients() {
 }
 
 FusedPasses::LayerWeights FusedPasses::weights_of(std::size_t layer) const {
-  const std::size_t first = 1 + kFusedLeavesOfLayer * layer;
+  const std::size_t first = 1 + extents_.leaves_of_layer() * layer;
+  const bool has_norms = extents_.qk_norm;
   return {.ln1 = norm_weight(first),
           .qkv = matrix(first + 1),
           .output = matrix(first + 2),
           .gate_up = matrix(first + 3),
           .w2 = matrix(first + 4),
-          .ln2 = norm_weight(first + 5)};
+          .ln2 = norm_weight(first + 5),
+          .q_norm = has_norms ? norm_weight(first + 6) : nullptr,
+          .k_norm = has_norms ? norm_weight(first + 7) : nullptr};
 }
 
 const float* FusedPasses::norm_weight(std::size_t leaf) const {
@@ -173,13 +190,16 @@ const void* FusedPasses::matrix(std::size_t leaf) const {
 }
 
 FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
-  void* const* const of_layer = &buffers_.gradients[1 + kFusedLeavesOfLayer * layer];
+  void* const* const of_layer = &buffers_.gradients[1 + extents_.leaves_of_layer() * layer];
+  const bool has_norms = extents_.qk_norm;
   return {.ln1 = static_cast<float*>(of_layer[0]),
           .qkv = of_layer[1],
           .output = of_layer[2],
           .gate_up = of_layer[3],
           .w2 = of_layer[4],
-          .ln2 = static_cast<float*>(of_layer[5])};
+          .ln2 = static_cast<float*>(of_layer[5]),
+          .q_norm = has_norms ? static_cast<float*>(of_layer[6]) : nullptr,
+          .k_norm = has_norms ? static_cast<float*>(of_layer[7]) : nullptr};
 }
 
 std::optional<HeldBytes> FusedPasses::held_bytes() const {

@@ -18,6 +18,7 @@
 #include "model/training/model_passes.hpp"
 #include "tbench/kernels/attention.hpp"
 #include "tbench/kernels/embedding.hpp"
+#include "tbench/kernels/qk_norm_rope.hpp"
 #include "tbench/kernels/rmsnorm.hpp"
 #include "tbench/kernels/rope.hpp"
 #include "tbench/kernels/swiglu.hpp"
@@ -45,12 +46,14 @@ class FusedPasses final : public ModelPasses {
     const float* ln1;
     const void *qkv, *output, *gate_up, *w2;
     const float* ln2;
+    const float *q_norm, *k_norm;  // null without qk_norm
   };
   /// Destinations of a layer's gradients, in the order of its leaves.
   struct LayerGradients {
     float* ln1;
     void *qkv, *output, *gate_up, *w2;
     float* ln2;
+    float *q_norm, *k_norm;  // null without qk_norm
   };
   struct QkvViews {
     kernels::TensorView q, k, v;
@@ -101,10 +104,20 @@ class FusedPasses final : public ModelPasses {
 
   /// Applies RoPE to q and k in place.
   void rope(void* qkv, bool backward) const;
+  /// Normalises q and k of the product qkv and applies RoPE; backward computes the gradients of q and k in place.
+  void qk_norm_forward(const LayerBuffers& buffers, const LayerWeights& weights) const;
+  void qk_norm_backward(std::size_t layer);
+  [[nodiscard]] kernels::QkNormRopeConstants qk_norm_constants(const LayerWeights& weights) const;
+  /// Returns the heads of q and k in a product [tokens, q_width + 2 * kv_width].
+  [[nodiscard]] kernels::QkHeads q_and_k_of(void* qkv) const {
+    return {.data = qkv, .stride = extents_.q_width + 2 * extents_.kv_width};
+  }
   /// Returns heads `first` and following of a product [tokens, heads, head_dim].
   [[nodiscard]] kernels::TensorView heads_of(void* product, std::int64_t first, std::int64_t heads) const;
   /// Returns the parts of a product [tokens, num_heads + 2 * kv_heads, head_dim].
   [[nodiscard]] QkvViews parts_of(void* qkv) const;
+  /// Returns the tensors that attention reads: q and k after RoPE, and v.
+  [[nodiscard]] QkvViews attention_inputs(const LayerBuffers& buffers) const;
   [[nodiscard]] kernels::EmbeddingShape embedding_shape() const {
     return {.tokens = extents_.tokens(), .vocab_size = extents_.vocab_size, .width = extents_.d_model};
   }
@@ -127,6 +140,7 @@ class FusedPasses final : public ModelPasses {
   kernels::AttentionProblem attention_;
   std::optional<kernels::AttentionPlan> attention_forward_plan_, attention_backward_plan_;  // for every layer
   kernels::NormShape norm_;
+  kernels::QkNormRopeShape qk_norm_;  // used with ModelSize::qk_norm only
   RopeTable rope_;
   std::vector<at::Tensor> copies_;
   ProductLibrary library_;
@@ -141,6 +155,7 @@ class FusedPasses final : public ModelPasses {
   SideStream side_;                    // weights' gradients, concurrent with activations' gradients
   SideStream updates_;                 // updates of weights, concurrent with both
   std::vector<kernels::NormShares> pending_norms_;
+  std::vector<kernels::QkNormShares> pending_qk_norms_;
   float* stream_gradient_{};  // current gradient of the residual stream; null before backward's first norm
 };
 

@@ -59,6 +59,7 @@ void StepBuffers::add_layers(const StepExtents& extents) {
   const std::int64_t stream = tokens * extents.d_model * kFloat;
   const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
   const std::int64_t attended = tokens * extents.q_width * extents.element_bytes;
+  const std::int64_t qk = attended + tokens * extents.kv_width * extents.element_bytes;
   for (std::int64_t i = 0; i < extents.num_layers; ++i) {
     LayerBuffers& layer = layers[static_cast<std::size_t>(i)];
     const auto kept = [&](Part part, Part last) { return schedule.kept(i, part, Schedule::forward(i, last)); };
@@ -68,6 +69,7 @@ void StepBuffers::add_layers(const StepExtents& extents) {
     add(layer.normed, narrow, kept(kProjections, kProjections));
     add(layer.rstd, tokens * kFloat, kept(kProjections, kProjections));
     add(layer.qkv, extents.qkv_bytes(), kept(kProjections, kAttention));
+    if (extents.qk_norm) add(layer.qk, qk, kept(kProjections, kAttention));
     add(layer.attended, attended, kept(kAttention, kAttention));
     add(layer.lse, tokens * extents.num_heads * kFloat, kept(kAttention, kAttention));
     add(layer.x_mid, stream, schedule.kept(i, kGateUp, Schedule::forward(i + 1, kProjections)));
@@ -115,6 +117,11 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
   const Lifetime in_the_end{.first = layers_backward.first, .last = backward.last};
   for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);
   for (float*& workspace : scratch.norm_workspaces) add(workspace, extents.norm_workspace_bytes, backward);
+  if (extents.qk_norm) {
+    for (float*& workspace : scratch.qk_norm_workspaces) {
+      add(workspace, extents.qk_norm_workspace_bytes, in_the_end);
+    }
+  }
   add(scratch.dnormed, narrow, backward);
   add(scratch.dattended, tokens * extents.q_width * extents.element_bytes, layers_backward);
   add(scratch.dh, wide, layers_backward);
@@ -128,7 +135,7 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
 
 void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes) {
   const Schedule schedule = schedule_of(extents);
-  const auto leaves_of_layers = static_cast<std::size_t>(extents.num_layers) * kFusedLeavesOfLayer;
+  const auto leaves_of_layers = static_cast<std::size_t>(extents.num_layers) * extents.leaves_of_layer();
   if (gradient_bytes.size() != 1 + leaves_of_layers + 2) {
     throw std::invalid_argument{"StepBuffers: the bytes of each leaf's gradient are needed, no more and no fewer"};
   }
@@ -137,7 +144,7 @@ void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<st
     std::int64_t first = schedule.backward_head();
     if (leaf == 0) first = schedule.backward_embedding();
     if (leaf > 0 && leaf <= leaves_of_layers) {
-      first = schedule.backward(static_cast<std::int64_t>((leaf - 1) / kFusedLeavesOfLayer));
+      first = schedule.backward(static_cast<std::int64_t>((leaf - 1) / extents.leaves_of_layer()));
     }
     add(gradients[leaf], gradient_bytes[leaf], {.first = first, .last = schedule.end()});
     slots_.back().is_gradient = true;

@@ -2,6 +2,7 @@
 // one block of memory holds all of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,16 +10,27 @@
 
 namespace tbench::model {
 
+/// The number of leaves of a layer with fused_qkv and fused_gate_up: ln1, qkv, output, gate_up, w2, ln2. With qk_norm,
+/// q_norm and k_norm follow.
+inline constexpr std::size_t kFusedLeavesOfLayer = 6;
+inline constexpr std::size_t kQkNormLeavesOfLayer = 2;
+inline constexpr std::size_t kFusedMatricesOfLayer = 4;  // consecutive leaves
+
 struct StepExtents {
   std::int64_t batch{}, context{};
   std::int64_t d_model{}, d_ff{};
   std::int64_t q_width{}, kv_width{};  // columns of q, and of k and v each: heads times head_dim
   std::int64_t num_layers{}, num_heads{}, vocab_size{};
+  bool qk_norm{};                // whether q and k pass norms, so that their values before and after are kept
   std::int64_t element_bytes{};  // bytes of an activation's element; the residual stream is float32
   bool has_backward{};           // whether buffers that backward reads are kept
   std::int64_t attention_workspace_bytes{};
   std::int64_t norm_workspace_bytes{};
+  std::int64_t qk_norm_workspace_bytes{};
   [[nodiscard]] std::int64_t tokens() const { return batch * context; }
+  [[nodiscard]] std::size_t leaves_of_layer() const {
+    return kFusedLeavesOfLayer + (qk_norm ? kQkNormLeavesOfLayer : 0);
+  }
   /// Returns the bytes of the product of q, k and v.
   [[nodiscard]] std::int64_t qkv_bytes() const { return tokens() * (q_width + 2 * kv_width) * element_bytes; }
 };
@@ -29,7 +41,8 @@ struct LayerBuffers {
   float* x{};          // [tokens, d_model] float32: the residual stream before the layer
   void* normed{};      // [tokens, d_model]
   float* rstd{};       // [tokens]
-  void* qkv{};         // [tokens, q_width + 2 * kv_width], q and k after RoPE
+  void* qkv{};         // [tokens, q_width + 2 * kv_width], q and k after RoPE, or with qk_norm before their norms
+  void* qk{};          // [tokens, q_width + kv_width], q and k after their norms and RoPE; null without qk_norm
   void* attended{};    // [tokens, q_width]
   float* lse{};        // [batch, num_heads, context]
   float* x_mid{};      // [tokens, d_model] float32: the stream between attention and feed-forward
@@ -51,6 +64,8 @@ struct HeadBuffers {
 
 /// The number of norms whose weights' gradients are added up together.
 inline constexpr std::size_t kPendingNorms = 16;
+/// The number of layers whose norms of q and k are added up together. A layer has two other norms.
+inline constexpr std::size_t kPendingQkNorms = kPendingNorms / 2;
 
 /// The number of layers that backward has in flight: the current layer, and the layer whose weights' gradients may not
 /// be finished yet.
@@ -74,6 +89,7 @@ struct ScratchBuffers {
   OfLayer of_layer[kLayersInFlight];
   void* attention_workspace{};
   float* norm_workspaces[kPendingNorms]{};  // partial gradients of weights, not added up yet
+  float* qk_norm_workspaces[kPendingQkNorms]{};
 };
 
 class StepBuffers {
@@ -116,9 +132,5 @@ class StepBuffers {
   BufferPlan plan_;
   std::vector<Slot> slots_;
 };
-
-/// The number of leaves of a layer with fused_qkv and fused_gate_up: ln1, qkv, output, gate_up, w2, ln2.
-inline constexpr std::size_t kFusedLeavesOfLayer = 6;
-inline constexpr std::size_t kFusedMatricesOfLayer = 4;  // consecutive leaves
 
 }  // namespace tbench::model

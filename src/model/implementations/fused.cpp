@@ -9,10 +9,7 @@ namespace {
 
 std::optional<std::string> unsupported_reason(const ModelConfig& config) {
   if (auto reason = flash_attention_refusal(config)) return reason;
-  if (config.size.tied || config.size.qk_norm) {
-    return fmt::format("impl:fused has no {}; eager, sdpa and flash have",
-                       config.size.tied ? "tied embeddings" : "norm of q and k");
-  }
+  if (config.size.tied) return "impl:fused has no tied embeddings; eager, sdpa and flash have";
   if (config.size.d_model <= kernels::kNormMaxWidth) return std::nullopt;
   return fmt::format("our norm takes rows of up to {} elements, d_model is {}", kernels::kNormMaxWidth,
                      config.size.d_model);

@@ -93,8 +93,8 @@ Parameters::Parameters(const ModelSize& size, const ParameterLayout& layout, con
     add_feed_forward(prefix, size, layout.fused_gate_up, options);
     add(prefix + "ln2.weight", Kind::kNorm, {d_model}, options);
     if (!size.qk_norm) continue;
-    add(prefix + "attn.q_norm.weight", Kind::kNorm, {size.head_dim()}, options);
-    add(prefix + "attn.k_norm.weight", Kind::kNorm, {size.head_dim()}, options);
+    add(prefix + "attn.q_norm.weight", Kind::kHeadNorm, {size.head_dim()}, options);
+    add(prefix + "attn.k_norm.weight", Kind::kHeadNorm, {size.head_dim()}, options);
   }
   add("ln_final.weight", Kind::kNorm, {d_model}, options);
   if (!size.tied) add("lm_head.weight", Kind::kLinear, {size.vocab_size, d_model}, options);
@@ -199,12 +199,13 @@ void Parameters::assemble(const ModelSize& size, const ParameterLayout& layout) 
 double Parameters::deviation_of(Kind kind, const at::Tensor& matrix) {
   if (kind == Kind::kEmbedding) return 1.0;
   if (kind == Kind::kTied) return kTiedDeviation;
+  if (kind == Kind::kHeadNorm) return kHeadNormDeviation;
   return std::sqrt(2.0 / static_cast<double>(matrix.size(0) + matrix.size(1)));
 }
 
 void Parameters::fill(std::size_t first, const std::vector<at::Tensor>& values, std::uint64_t seed) const {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> matrices;
+  std::vector<at::Tensor> matrices;  // and norms of q and k
   std::vector<double> standard_deviations;
   std::vector<std::uint64_t> seeds;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -218,6 +219,9 @@ void Parameters::fill(std::size_t first, const std::vector<at::Tensor>& values, 
     seeds.push_back(seed + kSeedStep * (index + 1));
   }
   fill_truncated_normal(matrices, standard_deviations, seeds);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (kinds_[first + i] == Kind::kHeadNorm) values[i].add_(1.0);
+  }
 }
 
 std::vector<at::Tensor> Parameters::initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const {

@@ -61,6 +61,10 @@ enum class BlockParameter : std::uint8_t { kLn1, kQ, kK, kV, kOutput, kW1, kW2, 
 /// (`initializer_range`). With 1, as for other embeddings, logits would be about sqrt(d_model).
 inline constexpr double kTiedDeviation = 0.02;
 
+/// Standard deviation of the initial weights of the norms of q and k around 1. With ones for both, no step would show
+/// that it takes the weight of one norm for the other.
+inline constexpr double kHeadNormDeviation = 0.1;
+
 /// How parameters are stored. Parameters of a layer that share a leaf are multiplied by one matrix product.
 struct ParameterLayout {
   bool fused_qkv{};      // whether q, k and v share a leaf
@@ -91,7 +95,8 @@ class Parameters {
   void initialise(std::uint64_t seed);
   /// Returns the initial value of parameter `index`, which depends on `seed` and `index` alone. Norms are ones. Others
   /// come from a normal distribution truncated at three standard deviations: sqrt(2 / (inputs + outputs)) for
-  /// projections and LM head, 1 for embeddings, kTiedDeviation for tied ones.
+  /// projections and LM head, 1 for embeddings, kTiedDeviation for tied ones, and kHeadNormDeviation around 1 for norms
+  /// of q and k.
   [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
   /// Returns the initial values of `count` parameters from `first` on, in fewer operations than by initial_value().
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
@@ -113,7 +118,7 @@ class Parameters {
   [[nodiscard]] std::int64_t bytes() const;
 
  private:
-  enum class Kind { kEmbedding, kTied, kLinear, kNorm };
+  enum class Kind { kEmbedding, kTied, kLinear, kNorm, kHeadNorm };
   /// Returns the standard deviation of a matrix's initial values.
   [[nodiscard]] static double deviation_of(Kind kind, const at::Tensor& matrix);
   /// Writes the initial values of the parameters from `first` on.

@@ -29,10 +29,12 @@ StepExtents extents_of(const ModelSize& size, bool has_backward) {
           .num_layers = size.num_layers,
           .num_heads = size.num_heads,
           .vocab_size = kVocab,
+          .qk_norm = size.qk_norm,
           .element_bytes = 2,
           .has_backward = has_backward,
           .attention_workspace_bytes = 1'000,
-          .norm_workspace_bytes = 3'000};
+          .norm_workspace_bytes = 3'000,
+          .qk_norm_workspace_bytes = size.qk_norm ? 2'000 : 0};
 }
 
 std::vector<std::int64_t> gradient_bytes(const ModelSize& size) {
@@ -43,6 +45,7 @@ std::vector<std::int64_t> gradient_bytes(const ModelSize& size) {
     for (const std::int64_t of_leaf : {4 * size.d_model, qkv, output, 2 * wide, wide, 4 * size.d_model}) {
       bytes.push_back(of_leaf);
     }
+    if (size.qk_norm) bytes.insert(bytes.end(), kQkNormLeavesOfLayer, 4 * size.head_dim());
   }
   bytes.push_back(4 * size.d_model);
   bytes.push_back(4 * kVocab * size.d_model);
@@ -113,6 +116,26 @@ TEST(StepBuffers, FewerKeyHeadsTakeAsManyFewerBytes) {
   const std::int64_t columns = 2 * (2'048 - 512), of_qkv = 6 * 2 * 2'048 * columns, of_weight = 4 * 512 * columns;
   EXPECT_NEAR(static_cast<double>(activations_of(plain) - activations_of(grouped)),
               static_cast<double>(of_qkv + of_weight), 0.01 * static_cast<double>(of_qkv));
+}
+
+TEST(StepBuffers, NormsOfQAndKKeepTheirResultsToo) {
+  const ModelSize plain = parse_model_size("plain:512,1024,4,8,kv_heads=2"), normed = [&] {
+    ModelSize size = plain;
+    size.qk_norm = true;
+    return size;
+  }();
+  StepBuffers with{extents_of(normed, true), gradient_bytes(normed)};
+  const StepBuffers without{extents_of(plain, true), gradient_bytes(plain)};
+  const std::int64_t of_qk = 4 * 2 * 2'048 * (512 + 128);  // four layers in 16 bits
+  EXPECT_NEAR(static_cast<double>(with.plan().least_bytes() - without.plan().least_bytes()), static_cast<double>(of_qk),
+              0.01 * static_cast<double>(of_qk));
+  std::vector<std::byte> block(1);
+  with.set_block(block.data());
+  EXPECT_EQ(with.gradients.size(), 1 + 4 * (kFusedLeavesOfLayer + kQkNormLeavesOfLayer) + 2);
+  for (const LayerBuffers& layer : with.layers) EXPECT_NE(layer.qk, nullptr);
+  EXPECT_NE(with.scratch.qk_norm_workspaces[0], with.scratch.qk_norm_workspaces[kPendingQkNorms - 1]);
+  EXPECT_EQ(without.scratch.qk_norm_workspaces[0], nullptr);
+  EXPECT_THROW((StepBuffers{extents_of(normed, true), gradient_bytes(plain)}), std::invalid_argument);
 }
 
 TEST(StepBuffers, ThePlanLosesLittleInEverySizeOfTheCourse) {

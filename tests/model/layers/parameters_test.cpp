@@ -118,6 +118,18 @@ TEST(Parameters, DistributionIsATruncatedNormal) {
   EXPECT_TRUE(parameters.initial_value(1, 3).eq(1.0).all().item<bool>());
 }
 
+TEST(Parameters, NormsOfQAndKAreAroundOneAndDiffer) {
+  const ModelSize size = parse_model_size("normed:64,96,2,4,qk_norm,head_dim=1024");
+  const Parameters parameters{size, {.fused_qkv = true}, at::TensorOptions{}};
+  const at::Tensor q = parameters.initial_value(10, 3), k = parameters.initial_value(11, 3);
+  ASSERT_EQ(parameters.named()[10].name, "layers.0.attn.q_norm.weight");
+  for (const at::Tensor& norm : {q, k}) {
+    EXPECT_NEAR(norm.mean().item<double>(), 1.0, 0.01);
+    EXPECT_NEAR(norm.std().item<double>(), kHeadNormDeviation, 0.01);
+  }
+  EXPECT_FALSE(q.equal(k));
+}
+
 TEST(Parameters, GradientsAreSlicesOfTheLeaves) {
   Parameters parameters = make(true);
   parameters.initialise(1);

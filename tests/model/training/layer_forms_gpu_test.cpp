@@ -1,6 +1,7 @@
-// Tests steps with other forms of layers on a GPU: grouped heads and a head_dim of their own. Steps pass both
-// verifications in every precision, as CUDA graphs, too, and planted faults of `fused` fail.
+// Tests steps with other forms of layers on a GPU: grouped heads, a head_dim of their own, norms of q and k. Steps pass
+// both verifications in every precision, as CUDA graphs, too, and planted faults of `fused` fail.
 #include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +23,10 @@ struct NamedForm {
   const char* name;
   const char* text;
 };
-const std::vector<NamedForm> kGpuForms{{"kv_heads_1", ",kv_heads=1"},
-                                       {"kv_heads_2", ",kv_heads=2"},
-                                       {"head_dim_32", ",head_dim=32"},
-                                       {"kv_heads_2_head_dim_64", ",kv_heads=2,head_dim=64"}};
+const std::vector<NamedForm> kGpuForms{
+    {"kv_heads_1", ",kv_heads=1"},   {"kv_heads_2", ",kv_heads=2"},
+    {"head_dim_32", ",head_dim=32"}, {"kv_heads_2_head_dim_64", ",kv_heads=2,head_dim=64"},
+    {"qk_norm", ",qk_norm"},         {"qk_norm_kv_heads_2_head_dim_80", ",qk_norm,kv_heads=2,head_dim=80"}};
 
 ModelConfig gpu_step_of_form(const std::string& text, const std::string& impl, Pass pass, Precision precision) {
   ModelConfig config = gpu_step(impl, pass, precision);
@@ -84,6 +85,44 @@ class WrappedPasses : public ModelPasses {
   std::unique_ptr<ModelPasses> right_;
 };
 
+/// Normalises k with the weight of q's norm: the leaves of k's norms have the values of q's leaves while a pass runs.
+class WeightOfQForK final : public WrappedPasses {
+ public:
+  explicit WeightOfQForK(const PassesInputs& inputs) : WrappedPasses{inputs}, parameters_{inputs.parameters} {}
+  StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) override {
+    exchange();
+    StepOutputs outputs = right_->loss(tokens, targets);
+    restore();
+    return outputs;
+  }
+  void backward(const UpdateHook& update) override {
+    exchange();
+    right_->backward(update);
+    restore();
+  }
+
+ private:
+  void exchange() {
+    const at::NoGradGuard no_grad;
+    for (const BlockWeights& block : parameters_.weights().blocks) {
+      at::Tensor k = block.attention.k_norm;
+      kept_.push_back(k.clone());
+      k.copy_(block.attention.q_norm);
+    }
+  }
+  void restore() {
+    const at::NoGradGuard no_grad;
+    for (std::size_t layer = 0; layer < kept_.size(); ++layer) {
+      at::Tensor k = parameters_.weights().blocks[layer].attention.k_norm;
+      k.copy_(kept_[layer]);
+    }
+    kept_.clear();
+  }
+
+  Parameters& parameters_;
+  std::vector<at::Tensor> kept_;
+};
+
 /// Lets head h of q have the keys and values of head h modulo kv_heads: the right passes run with the heads of q, and
 /// the columns of the output projection, in the order in which the wrong heads are neighbours.
 class HeadModuloGroup final : public WrappedPasses {
@@ -128,6 +167,15 @@ TEST_F(FormFaultsGpu, AHeadModuloTheKeyHeadsIsFound) {
   const Verification right = verdict_with<WrappedPasses>(config);
   EXPECT_TRUE(right.passed) << right.message;
   EXPECT_FALSE(verdict_with<HeadModuloGroup>(config).passed);
+}
+
+TEST_F(FormFaultsGpu, TheWeightOfQsNormForKIsFound) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const ModelConfig config = gpu_step_of_form(",qk_norm", "fused", Pass::kTrainStep, precision);
+    const Verification right = verdict_with<WrappedPasses>(config);
+    EXPECT_TRUE(right.passed) << right.message;
+    EXPECT_FALSE(verdict_with<WeightOfQForK>(config).passed) << to_string(precision);
+  }
 }
 
 }  // namespace
