@@ -35,4 +35,11 @@ void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, 
 void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
                         cudaStream_t stream);
 
+/// Enqueues the additions of embedding_backward() without the zeros before them: dtable[w] += sum of drows[i] over all
+/// i with tokens[i] = w, for a table that already holds another part of its gradient. Enqueues one operation.
+/// @param dtable  [vocab_size, width], read and written
+/// @throws  as embedding_forward()
+void embedding_backward_add(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
+                            cudaStream_t stream);
+
 }  // namespace tbench::kernels

@@ -72,6 +72,8 @@ enum class InjectedStepFault {
   kEmbeddingStored,      // backward: a token's gradients replace each other
   kEmbeddingNotCleared,  // backward: sums start from the old contents
   kEmbeddingToken,       // backward: gradients go to the preceding token
+  kEmbeddingNotAdded,    // backward to a table with a gradient: nothing is added
+  kEmbeddingCleared,     // backward to a table with a gradient: the table is cleared first
 };
 
 /// Returns the fault that launches inject from now on, which tests assign. Only the test library defines this function.

@@ -108,6 +108,25 @@ unsigned threads_of_a_row(const EmbeddingShape& shape, std::int64_t width_of_vec
 template <class Element>
 constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(Element));
 
+void clear_table(const EmbeddingShape& shape, void* dtable, cudaStream_t stream) {
+  const auto bytes = static_cast<std::size_t>(shape.vocab_size * shape.width * storage_bytes(shape.precision));
+  TBENCH_CUDA_CHECK(cudaMemsetAsync(dtable, 0, bytes, stream));
+}
+
+void add_rows(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
+              cudaStream_t stream) {
+  with_storage_type("embedding", shape.precision, [&](auto type) {
+    using Element = typename decltype(type)::Type;
+    upload_step_fault(stream);
+    const bool in_vectors = fits_vectors(shape, {drows, dtable});
+    const auto kernel =
+        in_vectors ? &embedding_backward_kernel<Element, kVector<Element>> : &embedding_backward_kernel<Element, 1>;
+    kernel<<<static_cast<unsigned>(shape.tokens), threads_of_a_row(shape, in_vectors ? kVector<Element> : 1), 0,
+             stream>>>(shape, tokens, static_cast<const Element*>(drows), static_cast<Element*>(dtable));
+  });
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
 }  // namespace
 
 void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* table, void* rows,
@@ -130,20 +149,16 @@ void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens,
                         cudaStream_t stream) {
   check_embedding(shape);
   check_pointers("embedding, backward", {tokens, drows, dtable});
-  with_storage_type("embedding", shape.precision, [&](auto type) {
-    using Element = typename decltype(type)::Type;
-    const auto bytes = static_cast<std::size_t>(shape.vocab_size * shape.width) * sizeof(Element);
-    if (!planted_in_launch(InjectedStepFault::kEmbeddingNotCleared)) {
-      TBENCH_CUDA_CHECK(cudaMemsetAsync(dtable, 0, bytes, stream));
-    }
-    upload_step_fault(stream);
-    const bool in_vectors = fits_vectors(shape, {drows, dtable});
-    const auto kernel =
-        in_vectors ? &embedding_backward_kernel<Element, kVector<Element>> : &embedding_backward_kernel<Element, 1>;
-    kernel<<<static_cast<unsigned>(shape.tokens), threads_of_a_row(shape, in_vectors ? kVector<Element> : 1), 0,
-             stream>>>(shape, tokens, static_cast<const Element*>(drows), static_cast<Element*>(dtable));
-  });
-  TBENCH_CUDA_CHECK(cudaGetLastError());
+  if (!planted_in_launch(InjectedStepFault::kEmbeddingNotCleared)) clear_table(shape, dtable, stream);
+  add_rows(shape, tokens, drows, dtable, stream);
+}
+
+void embedding_backward_add(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
+                            cudaStream_t stream) {
+  check_embedding(shape);
+  check_pointers("embedding, backward", {tokens, drows, dtable});
+  if (planted_in_launch(InjectedStepFault::kEmbeddingCleared)) clear_table(shape, dtable, stream);
+  if (!planted_in_launch(InjectedStepFault::kEmbeddingNotAdded)) add_rows(shape, tokens, drows, dtable, stream);
 }
 
 }  // namespace tbench::kernels

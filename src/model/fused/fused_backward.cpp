@@ -20,16 +20,17 @@ void FusedPasses::backward(const UpdateHook& update) {
     backward_layer(layer, update);
   }
   in_range("norm", [&] { add_up_norms(); });
+  // A tied table already holds the head's gradient, for which this stream waited in the last layer's backward.
+  const auto of_embedding = extents_.tied ? &kernels::embedding_backward_add : &kernels::embedding_backward;
   in_range("embedding", [&] {
-    kernels::embedding_backward(embedding_shape(), tokens_, stream_gradient_,
-                                static_cast<float*>(buffers_.gradients.front()), current_stream());
+    of_embedding(embedding_shape(), tokens_, stream_gradient_, buffers_.gradients.front(), current_stream());
   });
   side_.join();
   if (update) updates_.join();
 }
 
 void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
-  if (!update) return;
+  if (!update || !is_updated_beside(layer)) return;
   // The first leaf of a layer, and of the head, is a norm's weight.
   std::vector<std::size_t> matrices(layer == buffers_.layers.size() ? 1 : kFusedMatricesOfLayer);
   std::iota(matrices.begin(), matrices.end(), 1 + extents_.leaves_of_layer() * layer + 1);
@@ -41,18 +42,17 @@ void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
 
 void FusedPasses::backward_head() {
   const HeadBuffers& head = buffers_.head;
-  const std::size_t ln_final = parameters_.leaves().size() - 2;
   in_range("lm_head", [&] {
     side_.run([&] {
-      linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1],
+      linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[head_leaf()],
                                        /*beside_updates=*/false);
     });
     side_.mark(buffers_.layers.size() % SideStream::kMarks);
-    linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed,
+    linears_.lm_head.input_gradient(head.dlogits, matrix(head_leaf()), buffers_.scratch.dnormed,
                                     /*beside_updates=*/false);
   });
   stream_gradient_ = nullptr;
-  norm_backward(head.x, norm_weight(ln_final), head.rstd, static_cast<float*>(buffers_.gradients[ln_final]),
+  norm_backward(head.x, norm_weight(ln_final()), head.rstd, static_cast<float*>(buffers_.gradients[ln_final()]),
                 of_layer(buffers_.layers.size() - 1).dffn);
 }
 
@@ -60,7 +60,8 @@ void FusedPasses::backward_layer(std::size_t layer, const UpdateHook& update) {
   const LayerBuffers& buffers = buffers_.layers[layer];
   const LayerWeights weights = weights_of(layer);
   const LayerGradients gradients = gradients_of(layer);
-  const bool has_updates = static_cast<bool>(update), beside_all = has_updates && update_plan_.beside_all;
+  const bool has_updates = update && is_updated_beside(layer + 1);
+  const bool beside_all = has_updates && update_plan_.beside_all;
   if (beside_all) update_beside(update, layer + 1);
   in_range("ffn", [&] { activation_backward(layer, beside_all); });
   if (!beside_all) update_beside(update, layer + 1);

@@ -45,9 +45,8 @@ void FusedPasses::forward(const at::Tensor& tokens) {
     forward_layer(layer);
   }
   const HeadBuffers& head = buffers_.head;
-  const std::size_t ln_final = parameters_.leaves().size() - 2;
-  norm(buffers_.layers.back().x_mid, norm_weight(ln_final), head.x, head.normed, head.rstd);
-  in_range("lm_head", [&] { linears_.lm_head.forward(head.normed, matrix(ln_final + 1), head.logits); });
+  norm(buffers_.layers.back().x_mid, norm_weight(ln_final()), head.x, head.normed, head.rstd);
+  in_range("lm_head", [&] { linears_.lm_head.forward(head.normed, matrix(head_leaf()), head.logits); });
 }
 
 void FusedPasses::forward_layer(std::size_t layer) {

@@ -65,6 +65,7 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
       .num_layers = config.size.num_layers,
       .num_heads = config.size.num_heads,
       .vocab_size = config.size.vocab_size,
+      .tied = config.size.tied,
       .qk_norm = config.size.qk_norm,
       .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
       .has_backward = has_backward,
@@ -73,8 +74,8 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
       .qk_norm_workspace_bytes = has_backward && config.size.qk_norm ? kernels::qk_norm_workspace_bytes(qk_norm) : 0};
 }
 
-/// Returns the dtype of a leaf's gradient. Leaf 0 is the table of embeddings, vectors are norms' weights, and all other
-/// leaves are products' weights.
+/// Returns the dtype of a leaf's gradient. Leaf 0 is the table of embeddings, tied or not, vectors are norms' weights,
+/// and all other leaves are products' weights.
 at::ScalarType gradient_type(const std::vector<at::Tensor>& leaves, std::size_t leaf, Precision precision) {
   return leaf > 0 && leaves[leaf].dim() == 2 ? weight_gradient_type(precision) : at::kFloat;
 }
@@ -115,7 +116,7 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
                .output{linear(config_.size.q_width(), config_.size.d_model)},
                .gate_up{linear(config_.size.d_model, 2 * config_.size.d_ff)},
                .w2{linear(config_.size.d_ff, config_.size.d_model)},
-               .lm_head{linear(config_.size.d_model, config_.size.vocab_size)}},
+               .lm_head{linear(config_.size.d_model, config_.size.vocab_size, config_.size.tied)}},
       extents_{extents_of(config_, attention_, norm_, qk_norm_)},
       buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
@@ -123,9 +124,13 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
   plan_attention();
 }
 
-Linear FusedPasses::linear(std::int64_t in, std::int64_t out) const {
+Linear FusedPasses::linear(std::int64_t in, std::int64_t out, bool adds_to_gradient) const {
   return {library_,
-          {.tokens = config_.batch * config_.context, .in = in, .out = out, .precision = config_.precision},
+          {.tokens = config_.batch * config_.context,
+           .in = in,
+           .out = out,
+           .precision = config_.precision,
+           .adds_to_gradient = adds_to_gradient},
           multiprocessors_of_current_device() - update_plan_.multiprocessors};
 }
 
@@ -134,7 +139,7 @@ void FusedPasses::make_copies() {
   for (std::size_t i = 0; i < parameters_.leaves().size(); ++i) {
     const at::Tensor& leaf = parameters_.leaves()[i];
     // The optimizer writes a copy of each leaf; the passes read the copies of the products' weights.
-    const bool is_read = i > 0 && leaf.dim() == 2;
+    const bool is_read = leaf.dim() == 2 && (i > 0 || extents_.tied);
     const bool is_made = is_read || config_.pass == Pass::kTrainStep;
     copies_.push_back(is_made ? at::empty_like(leaf, leaf.options().dtype(dtype_).requires_grad(false)) : at::Tensor{});
   }

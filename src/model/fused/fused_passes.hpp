@@ -65,7 +65,10 @@ class FusedPasses final : public ModelPasses {
   void make_copies();
   void allocate();
   void show_gradients();
-  [[nodiscard]] Linear linear(std::int64_t in, std::int64_t out) const;
+  [[nodiscard]] Linear linear(std::int64_t in, std::int64_t out, bool adds_to_gradient = false) const;
+  /// Return indexes of leaves: the last norm's weight, and the LM head's matrix, which may be the table of embeddings.
+  [[nodiscard]] std::size_t ln_final() const { return 1 + extents_.leaves_of_layer() * buffers_.layers.size(); }
+  [[nodiscard]] std::size_t head_leaf() const { return extents_.tied ? 0 : ln_final() + 1; }
   [[nodiscard]] const float* norm_weight(std::size_t leaf) const;
   [[nodiscard]] const void* matrix(std::size_t leaf) const;
   [[nodiscard]] LayerWeights weights_of(std::size_t layer) const;
@@ -92,6 +95,11 @@ class FusedPasses final : public ModelPasses {
   /// Updates the layer's matrices during backward; `layer` = number of layers stands for the head's matrix. Requires
   /// that the current stream no longer reads their values, and that the side stream's mark follows their gradients.
   void update_beside(const UpdateHook& update, std::size_t layer);
+  /// Whether update_beside() updates matrices of the layer. A tied head's gradient is complete only with the gradient
+  /// of the embedding, at the end of backward.
+  [[nodiscard]] bool is_updated_beside(std::size_t layer) const {
+    return layer < buffers_.layers.size() || !extents_.tied;
+  }
   /// Computes the gradient of the stream before the norm from the gradient of the norm's output and the gradient of the
   /// stream after it.
   /// @param dbranch  destination for the gradient of the branch that was added to the stream before the norm

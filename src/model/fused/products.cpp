@@ -42,7 +42,8 @@ cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape, int multip
   problem.n = shape.in;
   problem.k = shape.tokens;
   problem.x_transposed = problem.w_transposed = true;
-  problem.output_type = weight_gradient_type(shape.precision) == at::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
+  const bool is_short = weight_gradient_type(shape.precision) == at::kBFloat16 && !shape.adds_to_gradient;
+  problem.output_type = is_short ? CUDA_R_16BF : CUDA_R_32F;
   problem.multiprocessors = multiprocessors;
   return problem;
 }

@@ -54,7 +54,8 @@ class Product {
 struct LinearShape {
   std::int64_t tokens{};
   std::int64_t in{}, out{};
-  Precision precision{};  // 16-bit operands with float32 sums; float32 operands for kFp32 and kTf32
+  Precision precision{};    // 16-bit operands with float32 sums; float32 operands for kFp32 and kTf32
+  bool adds_to_gradient{};  // whether another operation adds to the weight's gradient, which is therefore float32
 };
 
 /// Returns bfloat16 for kBf16, since autocast's product has no more bits, whatever type it is cast to afterwards.
@@ -74,7 +75,8 @@ class Linear {
   void input_gradient(const void* dy, const void* w, void* dx, bool beside_updates) {
     gradients(beside_updates).of_input(dy, w, dx);
   }
-  /// Computes dw = dy^T x in weight_gradient_type(), in the side stream's workspace.
+  /// Computes dw = dy^T x in weight_gradient_type(), or in float32 if the shape says so, in the side stream's
+  /// workspace.
   void weight_gradient(const void* dy, const void* x, void* dw, bool beside_updates) {
     gradients(beside_updates).of_weight(dy, x, dw);
   }

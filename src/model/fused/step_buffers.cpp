@@ -136,13 +136,13 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
 void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes) {
   const Schedule schedule = schedule_of(extents);
   const auto leaves_of_layers = static_cast<std::size_t>(extents.num_layers) * extents.leaves_of_layer();
-  if (gradient_bytes.size() != 1 + leaves_of_layers + 2) {
+  if (gradient_bytes.size() != 1 + leaves_of_layers + (extents.tied ? 1 : 2)) {
     throw std::invalid_argument{"StepBuffers: the bytes of each leaf's gradient are needed, no more and no fewer"};
   }
   gradients.assign(gradient_bytes.size(), nullptr);
   for (std::size_t leaf = 0; leaf < gradients.size(); ++leaf) {
     std::int64_t first = schedule.backward_head();
-    if (leaf == 0) first = schedule.backward_embedding();
+    if (leaf == 0 && !extents.tied) first = schedule.backward_embedding();
     if (leaf > 0 && leaf <= leaves_of_layers) {
       first = schedule.backward(static_cast<std::int64_t>((leaf - 1) / extents.leaves_of_layer()));
     }

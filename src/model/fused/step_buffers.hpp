@@ -21,6 +21,7 @@ struct StepExtents {
   std::int64_t d_model{}, d_ff{};
   std::int64_t q_width{}, kv_width{};  // columns of q, and of k and v each: heads times head_dim
   std::int64_t num_layers{}, num_heads{}, vocab_size{};
+  bool tied{};                   // whether the head's gradient is a part of the table's gradient
   bool qk_norm{};                // whether q and k pass norms, so that their values before and after are kept
   std::int64_t element_bytes{};  // bytes of an activation's element; the residual stream is float32
   bool has_backward{};           // whether buffers that backward reads are kept

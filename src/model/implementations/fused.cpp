@@ -9,7 +9,6 @@ namespace {
 
 std::optional<std::string> unsupported_reason(const ModelConfig& config) {
   if (auto reason = flash_attention_refusal(config)) return reason;
-  if (config.size.tied) return "impl:fused has no tied embeddings; eager, sdpa and flash have";
   if (config.size.d_model <= kernels::kNormMaxWidth) return std::nullopt;
   return fmt::format("our norm takes rows of up to {} elements, d_model is {}", kernels::kNormMaxWidth,
                      config.size.d_model);

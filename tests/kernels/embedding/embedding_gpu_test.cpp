@@ -93,6 +93,29 @@ TEST_P(EmbeddingOnGpu, GradientsOfAWordAreAddedAndOthersAreZero) {
   }
 }
 
+TEST_P(EmbeddingOnGpu, GradientsAreAddedToATableThatHoldsAnotherPart) {
+  for (const Extents& extents : kExtents) {
+    const Doubles values = normal_values(extents.tokens * extents.width, GetParam(), 4),
+                  before = normal_values(extents.vocab_size * extents.width, GetParam(), 5);
+    const std::vector<std::int64_t> tokens = tokens_of(extents);
+    const DeviceArray drows{values, GetParam(), extents.offset}, dtable{before, GetParam(), extents.offset};
+    embedding_backward_add({extents.tokens, extents.vocab_size, extents.width, GetParam()}, Tokens{tokens}.data(),
+                           drows.data(), dtable.data(), nullptr);
+    Doubles expected = before, magnitude(before.size(), 0.0);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      for (std::int64_t j = 0; j < extents.width; ++j) {
+        const auto at = static_cast<std::size_t>(tokens[i] * extents.width + j);
+        const double value = values[i * static_cast<std::size_t>(extents.width) + static_cast<std::size_t>(j)];
+        expected[at] += value;
+        magnitude[at] += std::abs(value) + std::abs(before[at]);
+      }
+    }
+    expect_close(
+        fmt::format("sums of {} x {}", extents.vocab_size, extents.width), dtable.read(), expected,
+        [&](std::size_t i) { return magnitude[i] * round_off(GetParam()) * static_cast<double>(extents.tokens); });
+  }
+}
+
 TEST_P(EmbeddingOnGpu, ATokenOutsideTheVocabularyReadsNaNAndAddsNothing) {
   const Tokens tokens{{2, -1, 0, 3}};
   const Doubles values = normal_values(3 * 8, GetParam(), 3);

@@ -16,10 +16,12 @@ TEST(Embedding, ExtentsAndPointersAreChecked) {
                                       EmbeddingShape{4, std::int64_t{1} << 30, std::int64_t{1} << 11}}) {
     EXPECT_THROW(embedding_forward(shape, &token, &value, &written, nullptr), std::invalid_argument);
     EXPECT_THROW(embedding_backward(shape, &token, &value, &written, nullptr), std::invalid_argument);
+    EXPECT_THROW(embedding_backward_add(shape, &token, &value, &written, nullptr), std::invalid_argument);
   }
   EXPECT_THROW(embedding_forward({4, 4, 4}, nullptr, &value, &written, nullptr), std::invalid_argument);
   EXPECT_THROW(embedding_forward({4, 4, 4}, &token, nullptr, &written, nullptr), std::invalid_argument);
   EXPECT_THROW(embedding_backward({4, 4, 4}, &token, &value, nullptr, nullptr), std::invalid_argument);
+  EXPECT_THROW(embedding_backward_add({4, 4, 4}, &token, &value, nullptr, nullptr), std::invalid_argument);
 }
 
 }  // namespace

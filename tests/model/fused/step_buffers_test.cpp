@@ -29,6 +29,7 @@ StepExtents extents_of(const ModelSize& size, bool has_backward) {
           .num_layers = size.num_layers,
           .num_heads = size.num_heads,
           .vocab_size = kVocab,
+          .tied = size.tied,
           .qk_norm = size.qk_norm,
           .element_bytes = 2,
           .has_backward = has_backward,
@@ -48,7 +49,7 @@ std::vector<std::int64_t> gradient_bytes(const ModelSize& size) {
     if (size.qk_norm) bytes.insert(bytes.end(), kQkNormLeavesOfLayer, 4 * size.head_dim());
   }
   bytes.push_back(4 * size.d_model);
-  bytes.push_back(4 * kVocab * size.d_model);
+  if (!size.tied) bytes.push_back(4 * kVocab * size.d_model);
   return bytes;
 }
 
@@ -61,6 +62,18 @@ std::int64_t sum_of(const std::vector<std::int64_t>& values) {
   for (const std::int64_t value : values) sum += value;
   return sum;
 }
+
+/// Range of addresses that are never read.
+struct Place {
+  std::uintptr_t begin{}, end{};
+};
+
+Place place_of(const void* buffer, std::int64_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  return {.begin = begin, .end = begin + static_cast<std::uintptr_t>(bytes)};
+}
+
+bool overlap(const Place& a, const Place& b) { return a.begin < b.end && b.begin < a.end; }
 
 TEST(StepBuffers, EveryBufferOfATrainingStepHasAPlace) {
   const ModelSize size = size_called("small");
@@ -138,6 +151,24 @@ TEST(StepBuffers, NormsOfQAndKKeepTheirResultsToo) {
   EXPECT_THROW((StepBuffers{extents_of(normed, true), gradient_bytes(plain)}), std::invalid_argument);
 }
 
+TEST(StepBuffers, ATiedTablesGradientHasAPlaceFromTheHeadOn) {
+  const ModelSize size = parse_model_size("tied:512,1024,4,8,tied");
+  const std::vector<std::int64_t> bytes = gradient_bytes(size);
+  StepBuffers buffers{extents_of(size, true), bytes};
+  std::vector<std::byte> block(1);
+  buffers.set_block(block.data());
+  ASSERT_EQ(buffers.gradients.size(), 1 + 4 * kFusedLeavesOfLayer + 1);
+  const Place table = place_of(buffers.gradients.front(), bytes.front());
+  for (std::size_t leaf = 1; leaf < bytes.size(); ++leaf) {
+    EXPECT_FALSE(overlap(table, place_of(buffers.gradients[leaf], bytes[leaf]))) << leaf;
+  }
+  const std::int64_t logits = 2 * 2'048 * kVocab, stream = 4 * 2'048 * size.d_model;
+  for (const Place& live : {place_of(buffers.head.dlogits, logits), place_of(buffers.scratch.dx[0], stream),
+                            place_of(buffers.layers[0].x, stream), place_of(buffers.layers[3].x, stream)}) {
+    EXPECT_FALSE(overlap(table, live));
+  }
+}
+
 TEST(StepBuffers, ThePlanLosesLittleInEverySizeOfTheCourse) {
   for (const std::string& name : course_size_names()) {
     const ModelSize size = size_called(name);
@@ -156,18 +187,6 @@ TEST(StepBuffers, GradientsTakeThePlacesOfActivations) {
   EXPECT_LT(with_backward.bytes(), gradients * 3 / 2) << "of 8 GB of gradients and 6 GB of activations";
   EXPECT_LT(forward.bytes(), with_backward.bytes() / 20) << "nothing is kept";
 }
-
-/// Range of addresses that are never read.
-struct Place {
-  std::uintptr_t begin{}, end{};
-};
-
-Place place_of(const void* buffer, std::int64_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
-  return {.begin = begin, .end = begin + static_cast<std::uintptr_t>(bytes)};
-}
-
-bool overlap(const Place& a, const Place& b) { return a.begin < b.end && b.begin < a.end; }
 
 TEST(StepBuffers, WhatWeightsGradientsReadOutlivesTheNextLayer) {
   const ModelSize size = size_called("small");

@@ -1,13 +1,15 @@
-// Tests steps with other forms of layers on a GPU: grouped heads, a head_dim of their own, norms of q and k. Steps pass
-// both verifications in every precision, as CUDA graphs, too, and planted faults of `fused` fail.
+// Tests steps with other forms of layers on a GPU: grouped heads, a head_dim of their own, tied tables, norms of q and
+// k. Steps pass both verifications in every precision, as CUDA graphs, too, and planted faults of `fused` fail.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/fused/fused_passes.hpp"
@@ -23,10 +25,14 @@ struct NamedForm {
   const char* name;
   const char* text;
 };
-const std::vector<NamedForm> kGpuForms{
-    {"kv_heads_1", ",kv_heads=1"},   {"kv_heads_2", ",kv_heads=2"},
-    {"head_dim_32", ",head_dim=32"}, {"kv_heads_2_head_dim_64", ",kv_heads=2,head_dim=64"},
-    {"qk_norm", ",qk_norm"},         {"qk_norm_kv_heads_2_head_dim_80", ",qk_norm,kv_heads=2,head_dim=80"}};
+const std::vector<NamedForm> kGpuForms{{"kv_heads_1", ",kv_heads=1"},
+                                       {"kv_heads_2", ",kv_heads=2"},
+                                       {"head_dim_32", ",head_dim=32"},
+                                       {"kv_heads_2_head_dim_64", ",kv_heads=2,head_dim=64"},
+                                       {"tied", ",tied"},
+                                       {"qk_norm", ",qk_norm"},
+                                       {"qk_norm_kv_heads_2_head_dim_80", ",qk_norm,kv_heads=2,head_dim=80"},
+                                       {"all", ",kv_heads=2,head_dim=32,tied,qk_norm,theta=1000000"}};
 
 ModelConfig gpu_step_of_form(const std::string& text, const std::string& impl, Pass pass, Precision precision) {
   ModelConfig config = gpu_step(impl, pass, precision);
@@ -123,6 +129,22 @@ class WeightOfQForK final : public WrappedPasses {
   std::vector<at::Tensor> kept_;
 };
 
+/// Updates the tied table with the first matrices that are updated during backward, before the embedding's gradient is
+/// added to its gradient.
+class TiedTooEarly final : public WrappedPasses {
+ public:
+  explicit TiedTooEarly(const PassesInputs& inputs) : WrappedPasses{inputs} {}
+  void backward(const UpdateHook& update) override {
+    bool is_first = true;
+    const UpdateHook early = [&](std::span<const std::size_t> leaves, int max_blocks) {
+      std::vector<std::size_t> all(leaves.begin(), leaves.end());
+      if (std::exchange(is_first, false)) all.push_back(0);
+      update(all, max_blocks);
+    };
+    right_->backward(update ? early : update);
+  }
+};
+
 /// Lets head h of q have the keys and values of head h modulo kv_heads: the right passes run with the heads of q, and
 /// the columns of the output projection, in the order in which the wrong heads are neighbours.
 class HeadModuloGroup final : public WrappedPasses {
@@ -167,6 +189,15 @@ TEST_F(FormFaultsGpu, AHeadModuloTheKeyHeadsIsFound) {
   const Verification right = verdict_with<WrappedPasses>(config);
   EXPECT_TRUE(right.passed) << right.message;
   EXPECT_FALSE(verdict_with<HeadModuloGroup>(config).passed);
+}
+
+TEST_F(FormFaultsGpu, ATiedTableUpdatedBeforeTheEmbeddingsGradientIsFound) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    const ModelConfig config = gpu_step_of_form(",tied", "fused", Pass::kTrainStep, precision);
+    const Verification right = verdict_with<WrappedPasses>(config);
+    EXPECT_TRUE(right.passed) << right.message;
+    EXPECT_FALSE(verdict_with<TiedTooEarly>(config).passed) << to_string(precision);
+  }
 }
 
 TEST_F(FormFaultsGpu, TheWeightOfQsNormForKIsFound) {

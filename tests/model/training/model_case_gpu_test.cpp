@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/training/optimizer.hpp"
@@ -104,10 +105,13 @@ std::vector<at::Tensor> moments_of(const AdamW& optimizer, std::size_t count) {
 }
 
 TEST_F(ModelStepGpu, UpdatesBesideBackwardLeaveTheBitsOfTheOptimizerBehindIt) {
-  for (const Precision precision : {Precision::kBf16, Precision::kTf32, Precision::kFp32}) {
-    SCOPED_TRACE(to_string(precision));
+  for (const auto& [precision, other_form] :
+       {std::pair{Precision::kBf16, false}, std::pair{Precision::kTf32, false}, std::pair{Precision::kFp32, false},
+        std::pair{Precision::kBf16, true}, std::pair{Precision::kFp32, true}}) {
+    SCOPED_TRACE(fmt::format("{}, tied and with qk_norm: {}", to_string(precision), other_form));
     ModelConfig config = gpu_step("fused", Pass::kTrainStep, precision);
     config.size.num_layers = 3;
+    config.size.tied = config.size.qk_norm = other_form;
     Trainer beside{config, model_impls().at("fused")}, behind{config, model_impls().at("fused")};
     const std::vector<at::Tensor>& leaves = beside.parameters().leaves();
     for (int step = 0; step < 3; ++step) {
