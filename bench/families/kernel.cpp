@@ -1,5 +1,5 @@
-// The Kernel family: the models' memory-bound operations, one at a time, forward and backward, by operation, model
-// size, context, precision and implementation.
+// The Kernel family: the models' memory-bound operations and the LM head with its loss, one at a time, forward and
+// backward, by operation, model size, context, precision and implementation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,6 +35,9 @@ struct Grid {
   Values sizes;
   Values contexts;
   std::vector<Precision> precisions;
+  bool is_course_grid{true};
+  std::string batch{"4"};
+  Values regimes{"burst"};
 };
 
 /// Adds one table per operation, because each has different passes, precisions and implementations.
@@ -47,15 +50,15 @@ void add(std::vector<CaseTable>& tables, const Grid& grid, const Values& ops) {
     });
     tables.push_back({grid.name,
                       grid.suite,
-                      true,
+                      grid.is_course_grid,
                       {{"op", {op}},
                        {"size", grid.sizes},
                        {"ctx", grid.contexts},
-                       {"batch", {"4"}},
+                       {"batch", {grid.batch}},
                        {"pass", names_of(variants.passes)},
                        {"precision", names_of(precisions)},
                        {"impl", variants.impls},
-                       regime_axis()}});
+                       regime_axis(grid.regimes)}});
   }
 }
 
@@ -71,6 +74,18 @@ Values ops_of_tokens() {
   return ops;
 }
 
+/// Returns the LM head of a published size, whose vocabulary needs chunks of rows.
+Grid published_head() {
+  return {.name = "published",
+          .suite = Suite::kFull,
+          .sizes = {"llama3.1-8B"},
+          .contexts = {"8192"},
+          .precisions = {Precision::kBf16},
+          .is_course_grid = false,
+          .batch = "1",
+          .regimes = {"burst", "sustained"}};
+}
+
 std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   const std::vector<Precision> both{Precision::kFp32, Precision::kBf16};
   const Values ops = model::kernel_op_names();
@@ -79,6 +94,7 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   add(all, {"course", Suite::kStandard, with({"xl"}, extra), {"512"}, both}, ops);
   add(all, {"course", Suite::kFull, with(course_size_names(), extra), {"512"}, both}, ops);
   add(all, {"context", Suite::kFull, with(course_size_names(), extra), {"1024"}, {Precision::kBf16}}, ops_of_tokens());
+  add(all, published_head(), {"linear_cross_entropy"});
   return all;
 }
 
@@ -129,10 +145,13 @@ Family make_family(std::span<const ModelSize> extra_sizes) {
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
             return model::make_kernel_case(config_of_kernel(id, context));
           },
-          .precision = {},
+          .precision = [](const CaseId& id) -> std::optional<Precision> {
+            if (!model::has_products(id.at("op"))) return std::nullopt;
+            return precision_of_kernel(id);
+          },
           .ceiling = [sizes = known_model_sizes(extra_sizes)](const CaseId& id) -> std::optional<std::string> {
             const CaseContext anywhere{.on_gpu = false, .seed = 0, .context_time = {}, .model_sizes = sizes};
-            return model::kernel_ceiling(model::kernel_bytes(config_of_kernel(id, anywhere)));
+            return model::kernel_ceiling(config_of_kernel(id, anywhere));
           },
           .prescribe = &prescribe_sustained};
 }

@@ -159,6 +159,10 @@ typedef struct tbench_gemm {
  *   add            a, b [tokens, d_model]                     a + b                       -
  *   add_rmsnorm    x [tokens, d_model] float32, the           sum float32, normed         dx float32, the sublayer's
  *                  sublayer's output, w [d_model] float32                                 gradient, dw
+ *   linear_cross_entropy
+ *                  x [tokens, d_model],                       losses [tokens] float32,    -
+ *                  weight [vocab_size, d_model],              dx and dweight of the sum
+ *                  targets [tokens] int64                     of the losses
  *
  * `gradients` are the gradients of the results of forward, in the order of these results. A scalar has 0 dimensions.
  * Operations in place (adamw, adamw_cast, cross_entropy_in_place) do not support plug-ins.

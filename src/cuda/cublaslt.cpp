@@ -173,8 +173,8 @@ std::string describe(const MatmulProblem& problem) {
   const std::string x = problem.x_transposed ? fmt::format("x[{}, {}]^T", k, m) : fmt::format("x[{}, {}]", m, k);
   const std::string w = problem.w_transposed ? fmt::format("w[{}, {}]", k, n) : fmt::format("w[{}, {}]^T", n, k);
   const int multiprocessors = problem.multiprocessors;
-  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}{}", m, n, x, w, name_of(problem.input_type),
-                     name_of(problem.output_type), name_of(problem.compute_type),
+  return fmt::format("y[{}, {}] {} {} {}, {} to {}, compute type {}{}", m, n, problem.accumulate ? "+=" : "=", x, w,
+                     name_of(problem.input_type), name_of(problem.output_type), name_of(problem.compute_type),
                      multiprocessors == 0 ? "" : fmt::format(", for {} multiprocessors", multiprocessors));
 }
 
@@ -255,7 +255,8 @@ void Matmul::launch(const MatmulAlgorithm& algorithm, const MatmulOperands& oper
   static constexpr std::uint16_t kHalfOne = 0x3c00, kHalfZero = 0;  // bit patterns of fp16
   const bool short_factors = scale_type_of(problem_) == CUDA_R_16F;
   const void* const alpha = short_factors ? static_cast<const void*>(&kHalfOne) : &kOne;
-  const void* const beta = short_factors ? static_cast<const void*>(&kHalfZero) : &kZero;
+  const void* const zero = short_factors ? static_cast<const void*>(&kHalfZero) : &kZero;
+  const void* const beta = problem_.accumulate ? alpha : zero;
   const cublasStatus_t status = cublasLtMatmul(
       library_, description_.get(), alpha, operands.w, w_.get(), operands.x, x_.get(), beta, operands.y, y_.get(),
       operands.y, y_.get(), &algorithm.algorithm, operands.workspace, operands.workspace_bytes, stream);

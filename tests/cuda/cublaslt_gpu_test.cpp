@@ -156,6 +156,23 @@ TEST_F(CublasLtOnGpu, ProductsAreExactInEveryTypeAtOddShapes) {
   expect_exact_everywhere<__nv_bfloat16, float>({CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F});
 }
 
+TEST_F(CublasLtOnGpu, AnAccumulatingProductIsAddedToY) {
+  for (const Extents& extents : kExtents) {
+    Product<__nv_bfloat16, float> added{
+        extents.m, extents.n, extents.k, {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F}, extents.padding};
+    Product<__nv_bfloat16, float> plain{
+        extents.m, extents.n, extents.k, {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F}, extents.padding};
+    added.problem.accumulate = true;
+    added.run();
+    plain.run();
+    for (std::int64_t i = 0; i < added.y.rows; ++i) {
+      for (std::int64_t j = 0; j < added.y.columns; ++j) {
+        ASSERT_EQ(added.y.at(i, j), plain.y.at(i, j) - 1.0F) << describe(added.problem) << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
 /// Returns the transposed matrix.
 template <class Element>
 Matrix<Element> transposed(Matrix<Element>& matrix, std::int64_t padding) {

@@ -28,6 +28,9 @@ TEST(MatmulProblem, IsDescribedWithShapeAndTypes) {
   problem.multiprocessors = 88;
   EXPECT_EQ(describe(problem),
             "y[3, 5] = x[7, 3]^T w[7, 5], fp8_e4m3 to bf16, compute type 32F_FAST_TF32, for 88 multiprocessors");
+  problem = kProblem;
+  problem.accumulate = true;
+  EXPECT_EQ(describe(problem), "y[3, 5] += x[3, 7] w[5, 7]^T, fp16 to fp32, compute type 32F");
 }
 
 TEST(CublasCheck, TheMessageHoldsCallPlaceStatusAndSubject) {

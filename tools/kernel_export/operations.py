@@ -67,6 +67,7 @@ OPS = {
     "add": Op(tensors(ROWS, ROWS), tensors(ROWS)),
     "add_rmsnorm": Op(tensors(f"float32 {ROWS}", ROWS, "float32 d_model"), tensors(f"float32 {ROWS}", ROWS),
                       tensors(f"float32 {ROWS}", ROWS, "float32 d_model")),
+    "linear_cross_entropy": Op(tensors(ROWS, TABLE, "int64 tokens"), tensors("float32 tokens", ROWS, TABLE)),
     "gemm": Op(tensors("m k", "n k"), tensors("m n"), part="Gemm", precisions=("fp32", "tf32", "bf16", "fp16")),
     "attention": Op(tensors(Q, Q, Q), tensors(Q), tensors(Q, Q, Q), part="Attention",
                     precisions=("fp32", "tf32", "bf16", "fp16"), flags=("causal",)),

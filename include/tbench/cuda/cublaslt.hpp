@@ -53,10 +53,12 @@ struct MatmulProblem {
   /// sums at short intervals. Faster, with a precision of about 14 bits.
   bool fast_accumulation{};
   int multiprocessors{};  // number to plan for, if other kernels occupy the rest; 0 for all
+  bool accumulate{};      // y += x w^T: the product is added to the present values of y
 };
 
 /// Returns "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type. Transposed operands appear as
-/// "x[k, m]^T" and "w[k, n]". Adds "for 88 multiprocessors" if the product is not planned for all of them.
+/// "x[k, m]^T" and "w[k, n]", an accumulating product as "y[m, n] += ...". Adds "for 88 multiprocessors" if the product
+/// is not planned for all of them.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
 /// The precision in which split-K algorithms may store and add their partial sums.
@@ -110,7 +112,7 @@ class CublasLt {
 struct MatmulOperands {
   const void* x{};    // device, [m, k] of input_type; all operands are 256-byte aligned
   const void* w{};    // device, [n, k] of input_type
-  void* y{};          // device, [m, n] of output_type; overwritten
+  void* y{};          // device, [m, n] of output_type; overwritten, or added to if the problem accumulates
   void* workspace{};  // device; may be null if the algorithm needs none
   std::size_t workspace_bytes{};
 };

@@ -1,5 +1,5 @@
-// Cases of the Kernel family: one operation of the models that moves memory rather than multiplies matrices, at the
-// models' shapes. The interface is free of LibTorch.
+// Cases of the Kernel family: one operation of the models, at the models' shapes. All but linear_cross_entropy move
+// memory rather than multiply matrices. The interface is free of LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,13 @@ struct KernelBytes {
 /// Returns the ceiling to compare the bytes with: `read` or `write` if more than three quarters of the bytes are read
 /// or written, otherwise `copy`.
 [[nodiscard]] std::string kernel_ceiling(const KernelBytes& bytes);
+/// Returns the ceiling of a case: the rate of matrix products in its precision if the operation has products, otherwise
+/// the ceiling of its bytes.
+/// @throws  UsageError  for an unknown operation
+[[nodiscard]] std::string kernel_ceiling(const KernelConfig& config);
+/// Whether matrix products limit an operation. Its Work then counts FLOP instead of bytes.
+/// @throws  UsageError  for an unknown operation
+[[nodiscard]] bool has_products(std::string_view op);
 
 /// Returns the names of all operations, in order.
 [[nodiscard]] std::vector<std::string> kernel_op_names();

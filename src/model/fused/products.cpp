@@ -17,6 +17,16 @@ cudaDataType_t operand_type(Precision precision) {
   return precision == Precision::kFp16 ? CUDA_R_16F : CUDA_R_32F;
 }
 
+at::Tensor make_workspace(at::Device device) {
+  return at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte));
+}
+
+}  // namespace
+
+at::ScalarType weight_gradient_type(Precision precision) {
+  return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+}
+
 cuda::MatmulProblem forward_problem(const LinearShape& shape) {
   const cudaDataType_t type = operand_type(shape.precision);
   return {.m = shape.tokens,
@@ -48,16 +58,6 @@ cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape, int multip
   return problem;
 }
 
-at::Tensor make_workspace(at::Device device) {
-  return at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte));
-}
-
-}  // namespace
-
-at::ScalarType weight_gradient_type(Precision precision) {
-  return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
-}
-
 ProductLibrary::ProductLibrary(at::Device device, bool has_side_stream)
     : workspace_{make_workspace(device)}, side_workspace_{has_side_stream ? make_workspace(device) : workspace_} {}
 
@@ -68,21 +68,31 @@ std::size_t ProductLibrary::workspace_bytes() const {
 Product::Product(const ProductLibrary& library, const at::Tensor& workspace, const cuda::MatmulProblem& problem)
     : workspace_{workspace}, matmul_{library.library(), problem} {}
 
+cuda::MatmulOperands Product::operands_of(const void* x, const void* w, void* y) const {
+  return {.x = x,
+          .w = w,
+          .y = y,
+          .workspace = workspace_.mutable_data_ptr(),
+          .workspace_bytes = cuda::kMatmulWorkspaceBytes};
+}
+
+void Product::select(const void* x, const void* w, void* y) {
+  if (!algorithm_) choose(operands_of(x, w, y));
+}
+
 void Product::operator()(const void* x, const void* w, void* y) {
-  const cuda::MatmulOperands operands{.x = x,
-                                      .w = w,
-                                      .y = y,
-                                      .workspace = workspace_.mutable_data_ptr(),
-                                      .workspace_bytes = cuda::kMatmulWorkspaceBytes};
+  const cuda::MatmulOperands operands = operands_of(x, w, y);
   if (!algorithm_) choose(operands);
   matmul_.launch(*algorithm_, operands, c10::cuda::getCurrentCUDAStream());
 }
 
 void Product::choose(const cuda::MatmulOperands& operands) {
   c10::cuda::device_synchronize();  // so that nothing else runs while candidates are timed
-  // Split-K partial sums may have any type that LibTorch allows cuBLAS to use by default.
+  // Split-K partial sums may have any type that LibTorch allows cuBLAS to use by default. An accumulating product must
+  // not add its parts to y one by one.
+  const auto sums = matmul_.problem().accumulate ? cuda::PartialSums::kComputeType : cuda::PartialSums::kAnyType;
   const std::vector<cuda::MatmulAlgorithm> candidates =
-      matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
+      matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, sums);
   const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream(),
                                              cuda::ProductOperands::kWeightCold);
   if (!found) throw std::runtime_error{"cuBLASLt has no algorithm for " + cuda::describe(matmul_.problem())};

@@ -42,8 +42,12 @@ class Product {
   /// @param x, w, y  pointers as in cuda::MatmulOperands
   /// @throws  cuda::CublasError; std::runtime_error if the library has no algorithm
   void operator()(const void* x, const void* w, void* y);
+  /// Selects the algorithm now, if no call has done so. Synchronises, and leaves y without meaning; an accumulating
+  /// product therefore needs it before y has values to add to.
+  void select(const void* x, const void* w, void* y);
 
  private:
+  [[nodiscard]] cuda::MatmulOperands operands_of(const void* x, const void* w, void* y) const;
   void choose(const cuda::MatmulOperands& operands);
 
   const at::Tensor& workspace_;
@@ -61,6 +65,12 @@ struct LinearShape {
 /// Returns bfloat16 for kBf16, since autocast's product has no more bits, whatever type it is cast to afterwards.
 /// Returns float32 otherwise: fp16 gradients would underflow when the loss scale is divided out.
 [[nodiscard]] at::ScalarType weight_gradient_type(Precision precision);
+
+/// Return the three products of a linear layer: y = x w^T, dx = dy w, and dw = dy^T x in weight_gradient_type().
+/// @param multiprocessors  SMs to plan for, as in cuda::MatmulProblem
+[[nodiscard]] cuda::MatmulProblem forward_problem(const LinearShape& shape);
+[[nodiscard]] cuda::MatmulProblem input_gradient_problem(const LinearShape& shape, int multiprocessors);
+[[nodiscard]] cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape, int multiprocessors);
 
 /// y = x w^T with its gradients; x is [tokens, in], w [out, in], y [tokens, out]. The gradients are planned twice: for
 /// all SMs, and for the SMs that concurrent updates of weights leave.

@@ -43,7 +43,7 @@ tbench_kernel_problem kernel_problem(const KernelConfig& config) {
           .d_ff = config.size.d_ff,
           .heads = config.size.num_heads,
           .head_dim = config.size.head_dim(),
-          .vocab_size = kVocabSize};
+          .vocab_size = config.size.vocab_size};
 }
 
 std::vector<at::Tensor> empty_tensors(const std::vector<TensorLayout>& layouts) {

@@ -28,7 +28,7 @@ PackageQuestion kernel_question(const KernelConfig& config) {
                       {"d_ff", config.size.d_ff},
                       {"heads", config.size.num_heads},
                       {"head_dim", config.size.head_dim()},
-                      {"vocab_size", kVocabSize}}};
+                      {"vocab_size", config.size.vocab_size}}};
 }
 
 std::vector<at::ScalarType> result_dtypes(const std::vector<TensorLayout>& layouts) {

@@ -22,7 +22,7 @@ namespace {
 
 namespace allocator = c10::cuda::CUDACachingAllocator;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns a view of the elements that does not share ownership of their memory.
 at::Tensor view_of(const at::Tensor& tensor) {
@@ -33,7 +33,7 @@ at::Tensor view_of(const at::Tensor& tensor) {
 at::Tensor copy_of(const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : at::Tensor{}; }
 
 void fill_with_nan(const at::Tensor& tensor) {
-  if (tensor.defined()) tensor.fill_(kNan);
+  if (tensor.defined()) tensor.fill_(kNotANumber);
 }
 
 }  // namespace

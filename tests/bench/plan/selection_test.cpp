@@ -116,12 +116,12 @@ TEST(Selection, LeavesOutWhatIsRetiredAndSaysHowMany) {
   Options options;
   options.suite = Suite::kStandard;
   const Selection standard = select(options);
-  EXPECT_EQ(standard.cases.size(), 365U);
+  EXPECT_EQ(standard.cases.size(), 369U);
   EXPECT_EQ(standard.by_name_only, 10U) << "flash as a graph: 5 sizes, 2 passes";
   options.suite = Suite::kFull;
   const Selection full = select(options);
-  EXPECT_EQ(full.cases.size(), 3724U);
-  EXPECT_EQ(full.by_name_only, 6536U - 3724U);
+  EXPECT_EQ(full.cases.size(), 3758U);
+  EXPECT_EQ(full.by_name_only, 6570U - 3758U);
   for (const Selection& selection : {standard, full}) {
     for (const CaseId& id : selection.cases) EXPECT_FALSE(retired_cases().contain(selection.suite, id)) << id.name();
   }
@@ -157,9 +157,9 @@ TEST(Selection, ASmokeSuiteHasWhatACpuCanRun) {
   Selection selection = select(options, /*has_gpu=*/false);
   const std::size_t all = selection.cases.size();
   leave_out_gpu_cases(selection, families, options);
-  EXPECT_EQ(selection.need_gpu, 90U);
+  EXPECT_EQ(selection.need_gpu, 92U);
   EXPECT_EQ(selection.need_packages, 13U);
-  EXPECT_EQ(selection.cases.size(), all - 103U);
+  EXPECT_EQ(selection.cases.size(), all - 105U);
   options.filter = "impl:fused";
   selection = select(options, /*has_gpu=*/false);
   const std::size_t fused = selection.cases.size();

@@ -32,7 +32,8 @@ Registry<KernelOp>& kernel_ops() {
       "op",
       {rmsnorm_kernel_op(), rope_kernel_op(), swiglu_kernel_op(), softmax_kernel_op(), cross_entropy_kernel_op(),
        embedding_kernel_op(), adamw_kernel_op(), cast_kernel_op(), add_kernel_op(), add_rmsnorm_kernel_op(),
-       rope_qkv_kernel_op(), swiglu_packed_kernel_op(), cross_entropy_in_place_kernel_op(), adamw_cast_kernel_op()}};
+       rope_qkv_kernel_op(), swiglu_packed_kernel_op(), cross_entropy_in_place_kernel_op(), adamw_cast_kernel_op(),
+       linear_cross_entropy_kernel_op()}};
   return ops;
 }
 
@@ -73,8 +74,8 @@ at::Tensor& add_token_input(KernelOperands& operands) {
   const c10::Device device = torch_device(operands.config.device);
   at::Generator generator = at::globalContext().defaultGenerator(device).clone();
   generator.set_current_seed(operands.config.seed + next_index(operands));
-  return operands.inputs.emplace_back(at::randint(kVocabSize, {operands.config.tokens()}, generator,
-                                                  at::TensorOptions{}.device(device).dtype(at::kLong)));
+  return operands.inputs.emplace_back(at::randint(operands.config.size.vocab_size, {operands.config.tokens()},
+                                                  generator, at::TensorOptions{}.device(device).dtype(at::kLong)));
 }
 
 void record_graph(KernelOperands& operands, std::vector<at::Tensor> (*forward)(const KernelOperands& operands)) {

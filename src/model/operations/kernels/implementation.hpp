@@ -61,7 +61,12 @@ struct KernelOp {
   std::string precision_refusal{};  // why there is no other precision
   bool counts_tokens{true};         // its work grows with batch and context
   bool is_in_place{};               // its results are its inputs
+  bool takes_any_size{};            // it has no heads, so that a size's heads and vocabulary may be any
   KernelBytes (*bytes)(const KernelConfig& config);
+  /// Returns the FLOP of the matrix products that limit the operation. Null if memory limits it.
+  Flop (*flop)(const KernelConfig& config){};
+  /// Returns the standard deviation of the normal values of an input. May be null: 1.
+  double (*input_deviation)(const KernelConfig& config, std::size_t input){};
   /// Makes the inputs and, for a backward pass, the outputs' gradients: seeded normal values and uniform token ids.
   void (*fill)(KernelOperands& operands);
   /// Computes the expected results in float64 from the formulas and the present operands. Does not synchronise.
@@ -83,6 +88,7 @@ struct KernelOp {
 [[nodiscard]] KernelOp swiglu_packed_kernel_op();
 [[nodiscard]] KernelOp cross_entropy_in_place_kernel_op();
 [[nodiscard]] KernelOp adamw_cast_kernel_op();
+[[nodiscard]] KernelOp linear_cross_entropy_kernel_op();
 
 /// Returns all operations, in the order of kernel_op_names().
 [[nodiscard]] Registry<KernelOp>& kernel_ops();
@@ -102,7 +108,7 @@ at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape);
 at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype);
 at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape);
 at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype);
-/// Appends uniform token ids, [tokens] int64, to the inputs.
+/// Appends uniform token ids of the size's vocabulary, [tokens] int64, to the inputs.
 at::Tensor& add_token_input(KernelOperands& operands);
 
 /// Returns a tensor in float64 without a graph, for the references.
@@ -130,5 +136,6 @@ void own_adamw(const FusedAdamWLists& lists, const at::Tensor& step, Precision c
 [[nodiscard]] KernelImpl swiglu_packed_fused();
 [[nodiscard]] KernelImpl embedding_fused();
 [[nodiscard]] KernelImpl cross_entropy_in_place_fused();
+[[nodiscard]] KernelImpl linear_cross_entropy_fused();
 
 }  // namespace tbench::model

@@ -46,11 +46,11 @@ class KernelCase final : public OperationCase {
 
   std::optional<std::string> unsupported_reason() const override {
     if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
-    if (!config_.size.has_plain_layers() || config_.size.vocab_size != kVocabSize) {
+    if (!op_.takes_any_size && (!config_.size.has_plain_layers() || config_.size.vocab_size != kVocabSize)) {
       return fmt::format(
-          "Kernel takes sizes with as many kv_heads as heads, head_dim d_model / num_heads and a "
+          "op:{} takes sizes with as many kv_heads as heads, head_dim d_model / num_heads and a "
           "vocabulary of {} alone",
-          kVocabSize);
+          config_.op, kVocabSize);
     }
     return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
   }
@@ -59,12 +59,10 @@ class KernelCase final : public OperationCase {
     return std::max(bytes.read, bytes.written);
   }
   Work work() const override {
+    const std::int64_t tokens = op_.counts_tokens ? config_.tokens() : 0;
+    if (op_.flop != nullptr) return {.flop = op_.flop(config_), .tokens = tokens, .bytes = 0};
     const KernelBytes bytes = op_.bytes(config_);
-    return {
-        .flop = {},
-        .tokens = op_.counts_tokens ? config_.tokens() : 0,
-        .bytes = bytes.read + bytes.written,
-    };
+    return {.flop = {}, .tokens = tokens, .bytes = bytes.read + bytes.written};
   }
   LaunchChecker* launch_checker() override { return checker_ ? &*checker_ : nullptr; }
 
@@ -109,10 +107,12 @@ std::size_t KernelCase::expected_launches() const {
 
 std::vector<DrawnOperand> KernelCase::drawn(const std::vector<at::Tensor>& tensors) const {
   std::vector<DrawnOperand> drawn;
+  const bool are_inputs = &tensors == &operands_->inputs;
   for (const at::Tensor& tensor : tensors) {
     // A scalar operand is the gradient of a mean over the tokens.
-    const auto factor = static_cast<double>(tensor.dim() == 0 ? config_.tokens() : 1);
-    drawn.push_back({.values = tensor, .factor = factor, .divisor = {}, .ids = kVocabSize});
+    auto factor = static_cast<double>(tensor.dim() == 0 ? config_.tokens() : 1);
+    if (are_inputs && op_.input_deviation != nullptr) factor = op_.input_deviation(config_, drawn.size());
+    drawn.push_back({.values = tensor, .factor = factor, .divisor = {}, .ids = config_.size.vocab_size});
   }
   return drawn;
 }
@@ -161,6 +161,11 @@ std::optional<KernelPass> parse_kernel_pass(std::string_view text) {
   return static_cast<KernelPass>(found - kKernelPassNames.begin());
 }
 
+std::string kernel_ceiling(const KernelConfig& config) {
+  if (has_products(config.op)) return fmt::format("gemm_{}", to_string(config.precision));
+  return kernel_ceiling(kernel_bytes(config));
+}
+
 std::string kernel_ceiling(const KernelBytes& bytes) {
   constexpr double kOneWay = 0.75;
   const double read_share = static_cast<double>(bytes.read) / static_cast<double>(bytes.read + bytes.written);
@@ -192,6 +197,8 @@ KernelVariants kernel_variants(std::string_view op) {
           .impls = known.impls.names(),
           .counts_tokens = known.counts_tokens};
 }
+
+bool has_products(std::string_view op) { return kernel_ops().at(op).flop != nullptr; }
 
 KernelBytes kernel_bytes(const KernelConfig& config) { return kernel_ops().at(config.op).bytes(config); }
 

@@ -243,8 +243,8 @@ std::vector<at::Tensor> right(const KernelOperands& operands) {
 
 std::vector<Fault> all_faults() {
   std::vector<Fault> faults = row_faults();
-  for (const std::vector<Fault>& more :
-       {rope_faults(), swiglu_faults(), embedding_faults(), adamw_faults(), copying_faults(), fused_step_faults()}) {
+  for (const std::vector<Fault>& more : {rope_faults(), swiglu_faults(), embedding_faults(), adamw_faults(),
+                                         copying_faults(), fused_step_faults(), head_faults()}) {
     faults.insert(faults.end(), more.begin(), more.end());
   }
   return faults;

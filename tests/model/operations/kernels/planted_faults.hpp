@@ -84,5 +84,7 @@ inline Results added_up(Operands o, std::size_t result) {
 [[nodiscard]] std::vector<Fault> row_faults();
 /// Returns the faults of operations that only a fused step combines (planted_step_faults.cpp).
 [[nodiscard]] std::vector<Fault> fused_step_faults();
+/// Returns the faults of linear_cross_entropy (planted_head_faults.cpp).
+[[nodiscard]] std::vector<Fault> head_faults();
 
 }  // namespace tbench::model::planted_kernels
