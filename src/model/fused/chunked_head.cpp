@@ -51,6 +51,11 @@ std::int64_t head_chunk_savings(const HeadShape& shape) {
   return ((shape.tokens - kHeadChunkRows) * element - shape.d_model * wider) * shape.vocab_size;
 }
 
+bool step_divides_head(const HeadShape& shape) {
+  constexpr std::int64_t kMinSavings = std::int64_t{256} << 20;
+  return head_chunk_savings(shape) >= kMinSavings;
+}
+
 at::ScalarType head_gradient_type(const HeadShape& shape) {
   return head_chunks(shape).count > 1 ? at::kFloat : weight_gradient_type(shape.precision);
 }

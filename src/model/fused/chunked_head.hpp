@@ -40,6 +40,11 @@ struct HeadChunks {
 /// @throws  std::invalid_argument  as head_chunks()
 [[nodiscard]] std::int64_t head_chunk_savings(const HeadShape& shape);
 
+/// Returns whether a train step divides its head: if this saves at least 256 MiB. Otherwise the step has all logits at
+/// once, which its verification compares. No step of the course's sizes with 4,096 tokens or fewer saves as much.
+/// @throws  std::invalid_argument  as head_chunks()
+[[nodiscard]] bool step_divides_head(const HeadShape& shape);
+
 /// Returns the type of the weight's gradient: float32 for several chunks, otherwise weight_gradient_type().
 /// @throws  std::invalid_argument  as head_chunks()
 [[nodiscard]] at::ScalarType head_gradient_type(const HeadShape& shape);

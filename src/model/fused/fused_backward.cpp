@@ -44,10 +44,13 @@ void FusedPasses::backward_head() {
   const HeadBuffers& head = buffers_.head;
   in_range("lm_head", [&] {
     side_.run([&] {
+      if (chunked_head_)
+        return;  // its gradients are complete; the mark needs the side stream in a capture all the same
       linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[head_leaf()],
                                        /*beside_updates=*/false);
     });
     side_.mark(buffers_.layers.size() % SideStream::kMarks);
+    if (chunked_head_) return;
     linears_.lm_head.input_gradient(head.dlogits, matrix(head_leaf()), buffers_.scratch.dnormed,
                                     /*beside_updates=*/false);
   });

@@ -1,6 +1,8 @@
 // The forward pass of `impl:fused`.
 #include <ATen/ops/mean.h>
 
+#include <stdexcept>
+
 #include "model/fused/fused_passes.hpp"
 #include "tbench/cuda/range.hpp"
 #include "tbench/kernels/cross_entropy.hpp"
@@ -10,12 +12,14 @@ namespace tbench::model {
 using cuda::in_range;
 
 at::Tensor FusedPasses::logits(const at::Tensor& tokens) {
+  if (chunked_head_) throw std::logic_error{"impl:fused: a step whose head runs in chunks never has all logits"};
   forward(tokens);
   return logits_;
 }
 
 StepOutputs FusedPasses::loss(const at::Tensor& tokens, const at::Tensor& targets) {
   forward(tokens);
+  if (chunked_head_) return chunked_loss(targets);
   in_range("loss", [&] {
     const HeadBuffers& head = buffers_.head;
     kernels::cross_entropy({.rows = extents_.tokens(),
@@ -34,6 +38,24 @@ StepOutputs FusedPasses::loss(const at::Tensor& tokens, const at::Tensor& target
   return {.logits = logits_, .loss = loss_};
 }
 
+StepOutputs FusedPasses::chunked_loss(const at::Tensor& targets) {
+  const HeadBuffers& head = buffers_.head;
+  in_range("lm_head", [&] {
+    chunked_head_->run({.x = head.normed,
+                        .weight = matrix(head_leaf()),
+                        .targets = targets.const_data_ptr<std::int64_t>(),
+                        .factor = 1.0F / static_cast<float>(extents_.tokens()),
+                        .scale = loss_scale_.defined() ? loss_scale_.const_data_ptr<float>() : nullptr,
+                        .logits = head.logits,
+                        .dx = buffers_.scratch.dnormed,
+                        .dweight = buffers_.gradients[head_leaf()],
+                        .losses = head.losses,
+                        .lse = head.lse});
+  });
+  in_range("loss", [&] { at::mean_out(loss_, losses_, at::IntArrayRef{0}); });
+  return {.logits = {}, .loss = loss_, .losses = losses_, .lse = lse_};
+}
+
 void FusedPasses::forward(const at::Tensor& tokens) {
   tokens_ = tokens.const_data_ptr<std::int64_t>();
   in_range("embedding", [&] {
@@ -46,6 +68,7 @@ void FusedPasses::forward(const at::Tensor& tokens) {
   }
   const HeadBuffers& head = buffers_.head;
   norm(buffers_.layers.back().x_mid, norm_weight(ln_final()), head.x, head.normed, head.rstd);
+  if (chunked_head_) return;
   in_range("lm_head", [&] { linears_.lm_head.forward(head.normed, matrix(head_leaf()), head.logits); });
 }
 

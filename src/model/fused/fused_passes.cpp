@@ -47,6 +47,18 @@ kernels::QkNormRopeShape qk_norm_shape(const ModelConfig& config) {
           .epsilon = static_cast<float>(kRmsNormEpsilon)};
 }
 
+HeadShape head_shape(const ModelConfig& config) {
+  return {.tokens = config.batch * config.context,
+          .d_model = config.size.d_model,
+          .vocab_size = config.size.vocab_size,
+          .precision = config.precision};
+}
+
+/// Whether the step computes the head's gradients in chunks.
+bool divides_head(const ModelConfig& config) {
+  return config.pass != Pass::kForward && step_divides_head(head_shape(config));
+}
+
 StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProblem& attention,
                        const kernels::NormShape& norm, const kernels::QkNormRopeShape& qk_norm) {
   const kernels::DeviceLimits limits = kernels::current_device_limits();
@@ -69,21 +81,24 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
       .qk_norm = config.size.qk_norm,
       .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
       .has_backward = has_backward,
+      .head_rows = divides_head(config) ? head_chunks(head_shape(config)).rows : 0,
       .attention_workspace_bytes = static_cast<std::int64_t>(workspace),
       .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0,
       .qk_norm_workspace_bytes = has_backward && config.size.qk_norm ? kernels::qk_norm_workspace_bytes(qk_norm) : 0};
 }
 
 /// Returns the dtype of a leaf's gradient. Leaf 0 is the table of embeddings, tied or not, vectors are norms' weights,
-/// and all other leaves are products' weights.
-at::ScalarType gradient_type(const std::vector<at::Tensor>& leaves, std::size_t leaf, Precision precision) {
-  return leaf > 0 && leaves[leaf].dim() == 2 ? weight_gradient_type(precision) : at::kFloat;
+/// and all other leaves are products' weights. The last of them is the weight of the head, unless it is tied.
+at::ScalarType gradient_type(const std::vector<at::Tensor>& leaves, std::size_t leaf, const ModelConfig& config) {
+  if (leaf == 0 || leaves[leaf].dim() != 2) return at::kFloat;
+  const bool is_of_chunks = leaf + 1 == leaves.size() && divides_head(config);
+  return is_of_chunks ? head_gradient_type(head_shape(config)) : weight_gradient_type(config.precision);
 }
 
-std::vector<std::int64_t> gradient_bytes(const std::vector<at::Tensor>& leaves, Precision precision) {
+std::vector<std::int64_t> gradient_bytes(const std::vector<at::Tensor>& leaves, const ModelConfig& config) {
   std::vector<std::int64_t> bytes;
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const auto element = static_cast<std::int64_t>(c10::elementSize(gradient_type(leaves, i, precision)));
+    const auto element = static_cast<std::int64_t>(c10::elementSize(gradient_type(leaves, i, config)));
     bytes.push_back(leaves[i].numel() * element);
   }
   return bytes;
@@ -118,7 +133,8 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
                .w2{linear(config_.size.d_ff, config_.size.d_model)},
                .lm_head{linear(config_.size.d_model, config_.size.vocab_size, config_.size.tied)}},
       extents_{extents_of(config_, attention_, norm_, qk_norm_)},
-      buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
+      buffers_{extents_, gradient_bytes(parameters_.leaves(), config_)} {
+  if (divides_head(config_)) chunked_head_.emplace(library_, head_shape(config_));
   make_copies();
   allocate();
   plan_attention();
@@ -150,13 +166,16 @@ void FusedPasses::allocate() {
   const at::TensorOptions options = parameters_.leaves().front().options().requires_grad(false);
   block_ = at::empty({buffers_.bytes()}, options.dtype(at::kByte));
   buffers_.set_block(block_.mutable_data_ptr());
-  logits_ = view_of(block_, buffers_.head.logits, dtype_, {config_.batch, config_.context, config_.size.vocab_size});
+  if (!chunked_head_) {
+    logits_ = view_of(block_, buffers_.head.logits, dtype_, {config_.batch, config_.context, config_.size.vocab_size});
+  }
   if (!extents_.has_backward) return;
   losses_ = view_of(block_, buffers_.head.losses, at::kFloat, {extents_.tokens()});
+  if (chunked_head_) lse_ = view_of(block_, buffers_.head.lse, at::kFloat, {extents_.tokens()});
   loss_ = view_of(block_, buffers_.head.loss, at::kFloat, {});
   const std::vector<at::Tensor>& leaves = parameters_.leaves();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const at::ScalarType type = gradient_type(leaves, i, config_.precision);
+    const at::ScalarType type = gradient_type(leaves, i, config_);
     gradients_.push_back(view_of(block_, buffers_.gradients[i], type, leaves[i].sizes()));
   }
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/fused/chunked_head.hpp"
 #include "model/fused/products.hpp"
 #include "model/fused/side_stream.hpp"
 #include "model/fused/step_buffers.hpp"
@@ -27,12 +28,14 @@ namespace tbench::model {
 
 /// The passes of one model. The residual stream, the table of embeddings, the norms' weights and their gradients are
 /// float32; everything else has the precision's type (in fp16, gradients of weights are float32). Products read copies
-/// of the weights in that type, which are made when the parameters change.
+/// of the weights in that type, which are made when the parameters change. If step_divides_head(), the forward pass of
+/// a training step computes the head's gradients, too, chunk by chunk, and the gradient of its weight is float32.
 class FusedPasses final : public ModelPasses {
  public:
   /// Allocates everything that the passes of the configured kind need.
   explicit FusedPasses(const PassesInputs& inputs);
 
+  /// @throws  std::logic_error  for a training step whose head runs in chunks: it has no memory for all logits
   at::Tensor logits(const at::Tensor& tokens) override;
   StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) override;
   void backward(const UpdateHook& update) override;
@@ -74,7 +77,10 @@ class FusedPasses final : public ModelPasses {
   [[nodiscard]] LayerWeights weights_of(std::size_t layer) const;
   [[nodiscard]] LayerGradients gradients_of(std::size_t layer) const;
 
+  /// Runs the forward pass up to the logits, or up to the final norm if the head runs in chunks.
   void forward(const at::Tensor& tokens);
+  /// Runs the head in chunks after forward(): the losses, and the gradients of the final norm's output and the weight.
+  StepOutputs chunked_loss(const at::Tensor& targets);
   void forward_layer(std::size_t layer);
   void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
   /// Plans the attention passes once for all layers, whose tensors have the same layout.
@@ -154,6 +160,8 @@ class FusedPasses final : public ModelPasses {
   ProductLibrary library_;
   UpdatePlan update_plan_;
   Linears linears_;
+  std::optional<ChunkedHead> chunked_head_;
+  at::Tensor lse_;  // a view of the block; defined if the head runs in chunks, and logits_ is not
   StepExtents extents_;
   StepBuffers buffers_;
   at::Tensor block_;

@@ -81,7 +81,25 @@ void StepBuffers::add_layers(const StepExtents& extents) {
   }
 }
 
+/// Adds the buffers of a head that computes its gradients in the forward pass, chunk by chunk.
+void StepBuffers::add_chunked_head(const StepExtents& extents) {
+  const Schedule schedule = schedule_of(extents);
+  const std::int64_t tokens = extents.tokens();
+  const Lifetime of_norm{.first = schedule.head_norm(), .last = schedule.backward_head()};
+  add(head.x, tokens * extents.d_model * kFloat, of_norm);
+  add(head.normed, tokens * extents.d_model * extents.element_bytes,
+      {.first = schedule.head_norm(), .last = schedule.head()});
+  add(head.rstd, tokens * kFloat, of_norm);
+  add(head.logits, extents.head_rows * extents.vocab_size * extents.element_bytes,
+      {.first = schedule.head(), .last = schedule.head()});
+  const Lifetime of_outputs{.first = schedule.head(), .last = schedule.backward_head()};
+  add(head.losses, tokens * kFloat, of_outputs);
+  add(head.lse, tokens * kFloat, of_outputs);
+  add(head.loss, kFloat, {.first = schedule.head(), .last = schedule.end()});
+}
+
 void StepBuffers::add_head(const StepExtents& extents) {
+  if (extents.head_rows > 0) return add_chunked_head(extents);
   const Schedule schedule = schedule_of(extents);
   const std::int64_t tokens = extents.tokens();
   const std::int64_t logits = tokens * extents.vocab_size * extents.element_bytes;
@@ -122,7 +140,8 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
       add(workspace, extents.qk_norm_workspace_bytes, in_the_end);
     }
   }
-  add(scratch.dnormed, narrow, backward);
+  const bool is_chunked = extents.head_rows > 0;  // the head then writes its input's gradient in the forward pass
+  add(scratch.dnormed, narrow, {.first = is_chunked ? schedule.head() : backward.first, .last = backward.last});
   add(scratch.dattended, tokens * extents.q_width * extents.element_bytes, layers_backward);
   add(scratch.dh, wide, layers_backward);
   for (ScratchBuffers::OfLayer& of_layer : scratch.of_layer) {
@@ -143,6 +162,8 @@ void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<st
   for (std::size_t leaf = 0; leaf < gradients.size(); ++leaf) {
     std::int64_t first = schedule.backward_head();
     if (leaf == 0 && !extents.tied) first = schedule.backward_embedding();
+    const bool is_of_head = leaf == (extents.tied ? 0 : gradients.size() - 1);
+    if (is_of_head && extents.head_rows > 0) first = schedule.head();
     if (leaf > 0 && leaf <= leaves_of_layers) {
       first = schedule.backward(static_cast<std::int64_t>((leaf - 1) / extents.leaves_of_layer()));
     }

@@ -25,6 +25,7 @@ struct StepExtents {
   bool qk_norm{};                // whether q and k pass norms, so that their values before and after are kept
   std::int64_t element_bytes{};  // bytes of an activation's element; the residual stream is float32
   bool has_backward{};           // whether buffers that backward reads are kept
+  std::int64_t head_rows{};      // rows of logits in a chunk, if the head computes its gradients in chunks; otherwise 0
   std::int64_t attention_workspace_bytes{};
   std::int64_t norm_workspace_bytes{};
   std::int64_t qk_norm_workspace_bytes{};
@@ -57,9 +58,10 @@ struct HeadBuffers {
   float* x{};       // [tokens, d_model] float32
   void* normed{};   // [tokens, d_model]
   float* rstd{};    // [tokens]
-  void* logits{};   // [tokens, vocab_size]
-  void* dlogits{};  // [tokens, vocab_size]
+  void* logits{};   // [tokens, vocab_size], or [head_rows, vocab_size]
+  void* dlogits{};  // [tokens, vocab_size]; null if the head runs in chunks, whose gradients overwrite the logits
   float* losses{};  // [tokens]
+  float* lse{};     // [tokens]; null unless the head runs in chunks
   float* loss{};    // scalar
 };
 
@@ -121,6 +123,7 @@ class StepBuffers {
   void add(T*& slot, std::int64_t bytes, Lifetime lifetime);
   void add_layers(const StepExtents& extents);
   void add_head(const StepExtents& extents);
+  void add_chunked_head(const StepExtents& extents);
   void add_scratch(const StepExtents& extents);
   void add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes);
 

@@ -32,6 +32,11 @@ at::Tensor view_of(const at::Tensor& tensor) {
 
 at::Tensor copy_of(const at::Tensor& tensor) { return tensor.defined() ? tensor.clone() : at::Tensor{}; }
 
+/// Returns outputs of which each is the result of `make`.
+StepOutputs outputs_by(at::Tensor (*make)(const at::Tensor&), const StepOutputs& of) {
+  return {.logits = make(of.logits), .loss = make(of.loss), .losses = make(of.losses), .lse = make(of.lse)};
+}
+
 void fill_with_nan(const at::Tensor& tensor) {
   if (tensor.defined()) tensor.fill_(kNotANumber);
 }
@@ -61,7 +66,7 @@ class GraphedStep::Capture final : public PhaseMarker {
 
   void mark() override {
     if (owner_.graphs_.size() == 1) {
-      owner_.outputs_ = {.logits = view_of(outputs_.logits), .loss = view_of(outputs_.loss)};
+      owner_.outputs_ = outputs_by(&view_of, outputs_);
       outputs_ = {};
     }
     is_open_ = false;
@@ -134,15 +139,16 @@ void GraphedStep::run(StepOutputs& outputs) {
   if (graphs_.empty()) capture(nullptr);
   poison();
   replay(0);
-  outputs = {.logits = copy_of(outputs_.logits), .loss = copy_of(outputs_.loss)};
+  outputs = outputs_by(&copy_of, outputs_);
   for (std::size_t phase = 1; phase < graphs_.size(); ++phase) replay(phase);
   show_gradients();
 }
 
 void GraphedStep::poison() const {
   const at::NoGradGuard no_grad;
-  fill_with_nan(outputs_.logits);
-  fill_with_nan(outputs_.loss);
+  for (const at::Tensor& output : {outputs_.logits, outputs_.loss, outputs_.losses, outputs_.lse}) {
+    fill_with_nan(output);
+  }
   for (const at::Tensor& gradient : gradients_) fill_with_nan(gradient);
 }
 

@@ -20,6 +20,9 @@ namespace tbench::model {
 struct StepOutputs {
   at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, without an autograd graph
   at::Tensor loss;    // scalar, not scaled, without an autograd graph; undefined after a forward pass alone
+  // Instead of logits, which are then undefined, from a step that never has all of them at once:
+  at::Tensor losses{};  // [batch * context] float32: each token's loss
+  at::Tensor lse{};     // [batch * context] float32: log(sum(exp(logits)))
 };
 
 /// Bytes that passes hold as long as they live.

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "model/torch/scopes.hpp"
+#include "model/training/expected_losses.hpp"
 
 namespace tbench::model {
 namespace {
@@ -73,8 +74,9 @@ class KeptOutputs final : public PhaseMarker {
     if (is_kept_) return;
     is_kept_ = true;
     const at::NoGradGuard no_grad;
-    outputs_.logits = outputs_.logits.clone();
-    if (outputs_.loss.defined()) outputs_.loss = outputs_.loss.clone();
+    for (at::Tensor* const output : {&outputs_.logits, &outputs_.loss, &outputs_.losses, &outputs_.lse}) {
+      if (output->defined()) *output = output->clone();
+    }
   }
 
  private:
@@ -146,6 +148,7 @@ class TrainerCheck {
     reference_.forward(batch_.tokens, [&](std::int64_t row_of_all, std::int64_t first, const at::Tensor& expected) {
       const std::int64_t row = row_of_all - batch_.first_row;
       if (row < 0 || row >= trainer_.config().batch) return;
+      if (outputs.losses.defined()) return compare_losses(outputs, row, first, expected);
       compare_logits(outputs.logits[row], row, first, expected);
     });
     outputs.logits.reset();
@@ -172,6 +175,21 @@ class TrainerCheck {
     comparison_.add(is_whole ? fmt::format("logits[{}]", row) : fmt::format("logits[{}, {}:]", row, first),
                     of_row.narrow(0, first, tokens), expected,
                     rounding_tolerance(batch_.config, Quantity::kLogits, of_row.numel(), products_));
+  }
+
+  /// Compares the losses and lse of one row's tokens, or of a tile of them, if the step never has all logits. A loss is
+  /// lse - logit of the target, so the targets' logits are compared as in compare_logits().
+  void compare_losses(const StepOutputs& outputs, std::int64_t row, std::int64_t first, const at::Tensor& expected) {
+    const std::int64_t tokens = expected.size(0), begin = row * trainer_.config().context + first;
+    const ExpectedLosses losses =
+        expected_losses(batch_.config, expected, trainer_.targets()[row].narrow(0, first, tokens), products_);
+    // Tokens are rows of one element, since each has its own allowance.
+    const auto part = [&](const at::Tensor& of_tokens) { return of_tokens.narrow(0, begin, tokens).unsqueeze(-1); };
+    const at::Tensor lse = part(outputs.lse);
+    comparison_.add(fmt::format("lse[{}, {}:]", row, first), lse, losses.lse.unsqueeze(-1), Tolerance{},
+                    losses.lse_allowance);
+    comparison_.add(fmt::format("logits of targets[{}, {}:]", row, first), lse.sub(part(outputs.losses)),
+                    losses.of_targets.unsqueeze(-1), {.relative = losses.target_relative}, losses.target_allowance);
   }
 
   void compare_gradients(const at::Tensor& loss) {

@@ -29,9 +29,10 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 
 /// Runs the timed step once, on the weights and tokens of `seed`, and compares all of its results. These are the logits
 /// of every row of the batch and, as far as the pass goes, the loss, every gradient and every parameter after the step.
-/// With the case's own seed, they are also the optimizer's moments and the update's norms. Gradients are NaN before the
-/// step, so that missing gradients are found. Leaves the trainer as it was built. Synchronises once for all
-/// comparisons, and for fp16 also once per tried loss scale.
+/// If the step never has all logits, every token's lse and the logit of its target stand in for them. With the case's
+/// own seed, the results are also the optimizer's moments and the update's norms. Gradients are NaN before the step, so
+/// that missing gradients are found. Leaves the trainer as it was built. Synchronises once for all comparisons, and for
+/// fp16 also once per tried loss scale.
 ///
 /// With the case's own seed, the reference runs the rows of a batch one by one, so that an operation that mixes rows is
 /// found even if the reference shares it. With another seed, the reference runs several rows together, computes the

@@ -48,6 +48,29 @@ TEST(ChunkedHead, TheGradientOfTheWeightIsFloat32IfChunksAreAddedUp) {
   }
 }
 
+TEST(ChunkedHead, StepsOfTheCourseHaveAllLogitsAtOnce) {
+  for (const ModelSize& size : course_model_sizes()) {
+    EXPECT_FALSE(step_divides_head({.tokens = std::int64_t{4} * 1024,
+                                    .d_model = size.d_model,
+                                    .vocab_size = size.vocab_size,
+                                    .precision = Precision::kBf16}))
+        << size.name;
+  }
+}
+
+TEST(ChunkedHead, StepsOfLongContextsAndLargeVocabulariesAreDivided) {
+  EXPECT_FALSE(step_divides_head(head_of(4096)));
+  EXPECT_TRUE(step_divides_head(head_of(8192)));
+  EXPECT_TRUE(step_divides_head(head_of(32'768)));
+  // 256 MiB and one row of words less.
+  const HeadShape shape{
+      .tokens = 2048 + 1024 + 4096, .d_model = 1024, .vocab_size = 32'768, .precision = Precision::kBf16};
+  EXPECT_TRUE(step_divides_head(shape));
+  HeadShape shorter = shape;
+  --shorter.tokens;
+  EXPECT_FALSE(step_divides_head(shorter));
+}
+
 TEST(ChunkedHead, ExtentsThatAreNotPositiveAreRefused) {
   for (std::int64_t HeadShape::*const extent : {&HeadShape::tokens, &HeadShape::d_model, &HeadShape::vocab_size}) {
     HeadShape shape = head_of(8192);

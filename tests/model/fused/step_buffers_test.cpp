@@ -212,6 +212,32 @@ TEST(StepBuffers, WhatWeightsGradientsReadOutlivesTheNextLayer) {
   EXPECT_FALSE(overlap(place_of(one.dattention, narrow), place_of(other.dattention, narrow)));
 }
 
+TEST(StepBuffers, AChunkedHeadHoldsOneChunkOfLogits) {
+  const ModelSize size = size_called("small");
+  StepExtents extents = extents_of(size, true);
+  const std::vector<std::int64_t> bytes = gradient_bytes(size);
+  const std::int64_t whole = StepBuffers{extents, bytes}.bytes();
+  extents.head_rows = 512;
+  StepBuffers buffers{extents, bytes};
+  std::vector<std::byte> block(1);
+  buffers.set_block(block.data());
+  EXPECT_EQ(buffers.head.dlogits, nullptr);
+  EXPECT_NE(buffers.head.lse, nullptr);
+  // Two matrices of 2,048 rows were live in backward; now one of 512 rows is live before it.
+  EXPECT_LT(buffers.bytes(), whole - 2 * 2'048 * kVocab);
+  const Place logits = place_of(buffers.head.logits, 2 * extents.head_rows * kVocab);
+  const Place dnormed = place_of(buffers.scratch.dnormed, 2 * 2'048 * size.d_model);
+  const Place dweight = place_of(buffers.gradients.back(), bytes.back());
+  for (const Place& written : {dnormed, dweight}) {
+    EXPECT_FALSE(overlap(written, logits));
+    EXPECT_FALSE(overlap(written, place_of(buffers.head.x, 4 * 2'048 * size.d_model)));
+    EXPECT_FALSE(overlap(written, place_of(buffers.head.normed, 2 * 2'048 * size.d_model)));
+    EXPECT_FALSE(overlap(written, place_of(buffers.head.losses, 4 * 2'048)));
+    EXPECT_FALSE(overlap(written, place_of(buffers.layers.back().x_mid, 4 * 2'048 * size.d_model)));
+  }
+  EXPECT_FALSE(overlap(dnormed, dweight));
+}
+
 TEST(StepBuffers, AForwardPassAloneHasNoGradients) {
   const ModelSize size = size_called("small");
   StepBuffers buffers{extents_of(size, false), gradient_bytes(size)};
