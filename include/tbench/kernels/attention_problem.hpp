@@ -40,17 +40,18 @@ struct AttentionProblem {
 };
 
 struct AttentionForward {
-  TensorView q, k, v;  // [batch, heads, seq_q | seq_kv, head_dim]
-  TensorView o;        // [batch, heads, seq_q, head_dim], written
-  float* lse{};        // [batch, heads, seq_q] contiguous, written: natural logarithm of the sum of exp(scale * q k^T)
-  void* workspace{};   // AttentionPlan::workspace_bytes(), aligned to 256 bytes; contents do not matter
+  TensorView q;       // [batch, heads, seq_q, head_dim]
+  TensorView k, v;    // [batch, kv_heads, seq_kv, head_dim]; head h of q reads head h / (heads / kv_heads)
+  TensorView o;       // as q, written
+  float* lse{};       // [batch, heads, seq_q] contiguous, written: natural logarithm of the sum of exp(scale * q k^T)
+  void* workspace{};  // AttentionPlan::workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 
 struct AttentionBackward {
   TensorView q, k, v, o;  // as in the forward pass; o is that pass's result
   const float* lse{};     // result of the forward pass
   TensorView grad_o;      // [batch, heads, seq_q, head_dim]; strides of 0 are allowed
-  TensorView dq, dk, dv;  // written, in the inputs' element type
+  TensorView dq, dk, dv;  // as q, k and v, written; dk and dv are sums over the heads of q that share a head of k and v
   void* workspace{};      // AttentionPlan::workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 

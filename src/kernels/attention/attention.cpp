@@ -11,6 +11,7 @@
 
 #include "kernels/attention/common/device_limits.hpp"
 #include "kernels/attention/plan.hpp"
+#include "kernels/attention/sm80/gqa/ungroup.hpp"
 #include "kernels/attention/sm80/unsupported.hpp"
 
 namespace tbench::kernels {
@@ -22,11 +23,17 @@ constexpr std::int64_t kMaxGridYz = 65535;                    // CUDA's maximum 
 constexpr std::int64_t kMaxSequence = std::int64_t{1} << 30;  // rows are counted in int inside the kernels
 
 std::optional<std::string> extent_problem(const AttentionShape& shape) {
+  // The sm80 kernels take each head of K and V of a group as a sequence of the batch.
+  const std::int64_t most_sequences = shape.group() == 1 ? kMaxGridYz * kMaxGridYz : kMaxGridYz;
   for (const auto& [name, extent, most] : {std::tuple{"batch", shape.batch, kMaxGridYz},
                                            {"heads", shape.heads, kMaxGridYz},
+                                           {"batch x kv_heads", shape.batch * shape.key_heads(), most_sequences},
                                            {"seq_q", shape.seq_q, kMaxSequence},
                                            {"seq_kv", shape.seq_kv, kMaxSequence}}) {
     if (extent < 1 || extent > most) return fmt::format("{} is {}: the kernels take 1 to {}", name, extent, most);
+  }
+  if (shape.kv_heads > 0 && shape.heads % shape.kv_heads != 0) {
+    return fmt::format("{} heads of k and v do not divide {} heads", shape.kv_heads, shape.heads);
   }
   if (shape.causal && shape.seq_q != shape.seq_kv) {
     return fmt::format("a causal mask needs as many queries as keys, not {} and {}", shape.seq_q, shape.seq_kv);
@@ -99,13 +106,21 @@ struct ForwardLauncher {
 
   void operator()(const sm80::FwdPlan& pass) const {
     with_precision(plan.problem.precision, [&]<Precision kPrecision>() {
-      sm80::launch_forward<kPrecision>(plan.problem, pass, arguments, stream);
+      if (plan.problem.shape.group() == 1) {
+        return sm80::launch_forward<kPrecision>(plan.problem, pass, arguments, stream);
+      }
+      sm80::for_each_launch(plan.problem, arguments, [&](const AttentionProblem& one, const AttentionForward& of_one) {
+        sm80::launch_forward<kPrecision>(one, pass, of_one, stream);
+      });
     });
   }
   void operator()(const sm90::FwdPlan& pass) const {
     const bool is_bf16 = plan.problem.precision == Precision::kBf16;
-    (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
-             : &sm90::launch_forward<Precision::kFp16>)(plan.problem, arguments, pass, plan.limits, stream);
+    const auto launch =
+        plan.problem.shape.group() == 1
+            ? (is_bf16 ? &sm90::launch_forward<Precision::kBf16> : &sm90::launch_forward<Precision::kFp16>)
+            : (is_bf16 ? &sm90::launch_gqa_forward<Precision::kBf16> : &sm90::launch_gqa_forward<Precision::kFp16>);
+    launch(plan.problem, arguments, pass, plan.limits, stream);
   }
   void operator()(const sm90_tf32::FwdPlan& pass) const {
     sm90_tf32::launch_forward(plan.problem, arguments, pass, plan.limits, stream);
@@ -119,13 +134,24 @@ struct BackwardLauncher {
 
   void operator()(const sm80::BwdPlan& pass) const {
     with_precision(plan.problem.precision, [&]<Precision kPrecision>() {
-      sm80::launch_backward<kPrecision>(plan.problem, pass, arguments, stream);
+      if (plan.problem.shape.group() == 1) {
+        return sm80::launch_backward<kPrecision>(plan.problem, pass, arguments, stream);
+      }
+      const std::size_t bytes = pass.workspace.bytes();
+      sm80::for_each_launch(plan.problem, arguments, bytes,
+                            [&](const AttentionProblem& one, const AttentionBackward& of_one) {
+                              sm80::launch_backward<kPrecision>(one, pass, of_one, stream);
+                            });
+      sm80::add_gradients_of_groups(plan.problem, arguments, bytes, stream);
     });
   }
   void operator()(const sm90::BwdPlan& pass) const {
     const bool is_bf16 = plan.problem.precision == Precision::kBf16;
-    (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
-             : &sm90::launch_backward<Precision::kFp16>)(plan.problem, arguments, pass, plan.limits, stream);
+    const auto launch =
+        plan.problem.shape.group() == 1
+            ? (is_bf16 ? &sm90::launch_backward<Precision::kBf16> : &sm90::launch_backward<Precision::kFp16>)
+            : (is_bf16 ? &sm90::launch_gqa_backward<Precision::kBf16> : &sm90::launch_gqa_backward<Precision::kFp16>);
+    launch(plan.problem, arguments, pass, plan.limits, stream);
   }
   void operator()(const sm90_tf32::BwdPlan& pass) const {
     sm90_tf32::launch_backward(plan.problem, arguments, pass, stream);
@@ -136,10 +162,6 @@ struct BackwardLauncher {
 
 std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (auto reason = missing_code_reason(limits, built_architectures())) return reason;
-  if (problem.shape.group() != 1) {
-    return fmt::format("{} heads share {} heads of k and v, which our kernels cannot yet; naive and sdpa can",
-                       problem.shape.heads, problem.shape.key_heads());
-  }
   const bool exact = std::ranges::find(kHeadDims, problem.shape.head_dim) != kHeadDims.end();
   const bool large = is_16bit(problem.precision) && problem.shape.head_dim == kLargeHeadDim16Bit;
   if (!exact && !large) {
@@ -183,11 +205,12 @@ AttentionLayout layout_of(const AttentionBackward& arguments) {
 }
 
 AttentionLayout contiguous_layout(const AttentionShape& shape) {
-  const auto contiguous = [&shape](std::int64_t seq) {
-    return TensorLayout{.strides = {shape.heads * seq * shape.head_dim, seq * shape.head_dim, shape.head_dim},
+  const auto contiguous = [&shape](std::int64_t heads, std::int64_t seq) {
+    return TensorLayout{.strides = {heads * seq * shape.head_dim, seq * shape.head_dim, shape.head_dim},
                         .alignment = 16};
   };
-  const TensorLayout queries = contiguous(shape.seq_q), keys = contiguous(shape.seq_kv);
+  const TensorLayout queries = contiguous(shape.heads, shape.seq_q);
+  const TensorLayout keys = contiguous(shape.key_heads(), shape.seq_kv);
   return {.q = queries, .k = keys, .v = keys, .o = queries, .grad_o = queries, .dq = queries, .dk = keys, .dv = keys};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "kernels/attention/plan.hpp"
+#include "kernels/attention/sm80/gqa/ungroup.hpp"
 #include "kernels/attention/sm90/bwd_persistent/per_head_config.hpp"
 #include "kernels/attention/sm90/bwd_split/config.hpp"
 
@@ -114,21 +115,30 @@ struct Describer {
   const AttentionProblem& problem;
   const DeviceLimits& limits;
 
+  [[nodiscard]] bool is_grouped() const { return problem.shape.group() != 1; }
+  [[nodiscard]] std::string_view gqa() const { return is_grouped() ? "_gqa" : ""; }
+  /// For the sm80 kernels, whose launches may take one sequence of grouped-query attention at a time.
+  [[nodiscard]] std::string launches_per_sequence() const {
+    if (!is_grouped() || sm80::folds_batch(problem)) return {};
+    return fmt::format(", one launch for each of {} sequences", problem.shape.batch);
+  }
   [[nodiscard]] std::string_view width() const { return is_16bit(problem.precision) ? "16bit" : "fp32"; }
 
   PlanDescription operator()(const sm80::FwdPlan& plan) const {
-    const sm80::FwdConfig tile = sm80::forward_tile(problem, plan.tiles);
+    const AttentionProblem of_launch = sm80::ungrouped(problem);
+    const sm80::FwdConfig tile = sm80::forward_tile(of_launch, plan.tiles);
     const Launch launch = is_16bit(problem.precision)
-                              ? sm80::forward_launch(problem.shape, tile, plan.split_kv.num_splits)
-                              : sm80::forward_32bit_launch(problem.shape, tile);
+                              ? sm80::forward_launch(of_launch.shape, tile, plan.split_kv.num_splits)
+                              : sm80::forward_32bit_launch(of_launch.shape, tile);
     PlanDescription all{.schedule = one_tile_per_cta(launch), .config = "sm80"};
     all.kernels.push_back(described(
         instance(fmt::format("attention_fwd_sm80_{}_kernel", width()), problem, name_of(plan.tiles)), launch, false));
     if (plan.tiles == sm80::FwdConfigId::kSplitKv) {
       all.schedule += fmt::format(", keys in {} parts of {}", plan.split_kv.num_splits, grouped(plan.split_kv.keys));
       all.kernels.push_back(described(instance("attention_fwd_sm80_splitkv_combine_kernel", problem),
-                                      sm80::forward_combine_launch(problem.shape), false));
+                                      sm80::forward_combine_launch(of_launch.shape), false));
     }
+    all.schedule += launches_per_sequence();
     return all;
   }
 
@@ -136,10 +146,11 @@ struct Describer {
     const sm90::FwdConfig tile = sm90::forward_tile(plan.tiles);
     const Launch launch = sm90::forward_launch(problem.shape, tile, limits);
     const auto tiles = sm90::forward_order(problem.shape, rows(tile), plan.in_turns).items;
-    return {.kernels = {described(instance("attention_fwd_sm90_kernel", problem, name_of(plan.tiles)), launch,
-                                  plan.overlaps)},
-            .schedule = persistent(plan.counted, tiles, ctas(launch) * tile.teams),
-            .config = std::string{name_of(plan.tiles)}};
+    return {
+        .kernels = {described(instance(fmt::format("attention_fwd_sm90{}_kernel", gqa()), problem, name_of(plan.tiles)),
+                              launch, plan.overlaps)},
+        .schedule = persistent(plan.counted, tiles, ctas(launch) * tile.teams),
+        .config = std::string{name_of(plan.tiles)}};
   }
 
   PlanDescription operator()(const sm90_tf32::FwdPlan& plan) const {
@@ -152,29 +163,36 @@ struct Describer {
   }
 
   PlanDescription operator()(const sm80::BwdPlan& plan) const {
+    const AttentionProblem of_launch = sm80::ungrouped(problem);
     const bool is_16 = is_16bit(problem.precision), is_atomic = plan.method == sm80::BwdAlgorithm::kAtomicDq;
-    const int head_dim = static_cast<int>(problem.shape.head_dim);
+    const int head_dim = static_cast<int>(of_launch.shape.head_dim);
     PlanDescription all{.config = "sm80"};
     if (plan.method != sm80::BwdAlgorithm::kSplitFusedDelta) {
       all.kernels.push_back(
           described(instance(fmt::format("attention_bwd_sm80_preprocess_{}_kernel", width()), problem),
-                    backward_helper_launch(problem.shape, 0), false));
+                    backward_helper_launch(of_launch.shape, 0), false));
     }
-    const sm80::BwdConfig tile = !is_16      ? sm80::backward_32bit_tile(problem, plan.method, plan.splits_warps)
+    const sm80::BwdConfig tile = !is_16      ? sm80::backward_32bit_tile(of_launch, plan.method, plan.splits_warps)
                                  : is_atomic ? sm80::BwdAtomic::tile(head_dim)
                                              : sm80::BwdSplit::tile(head_dim);
-    const Launch launch = is_16 ? sm80::backward_launch(problem, tile, plan.method)
-                                : sm80::backward_32bit_launch(problem.shape, tile, plan.method);
+    const Launch launch = is_16 ? sm80::backward_launch(of_launch, tile, plan.method)
+                                : sm80::backward_32bit_launch(of_launch.shape, tile, plan.method);
     all.kernels.push_back(
         described(instance(fmt::format("attention_bwd_sm80_{}_{}_kernel", name_of(plan.method), width()), problem),
                   launch, false));
     if (is_16 && is_atomic) {
       all.kernels.push_back(described(
           instance("attention_bwd_sm80_postprocess_16bit_kernel", problem),
-          backward_helper_launch(problem.shape, kBackwardHelperRows * sm80::padded_row_bytes_16bit(head_dim)), false));
+          backward_helper_launch(of_launch.shape, kBackwardHelperRows * sm80::padded_row_bytes_16bit(head_dim)),
+          false));
     }
     all.schedule = one_tile_per_cta(launch, is_atomic ? "K/V tiles" : "K/V tiles and Q tiles") +
-                   (plan.heads_first ? ", the heaviest of all heads first" : "");
+                   (plan.heads_first ? ", the heaviest of all heads first" : "") + launches_per_sequence();
+    if (is_grouped()) {
+      all.kernels.push_back(
+          described(fmt::format("attention_bwd_sm80_add_groups_kernel<{}>", to_string(problem.precision)),
+                    sm80::add_groups_launch(problem.shape), false));
+    }
     return all;
   }
 
@@ -190,6 +208,10 @@ struct Describer {
     if (!writes_dq) {
       all.kernels.push_back(described(instance("attention_bwd_sm90_postprocess_kernel", problem),
                                       sm90::backward_convert_launch(problem.shape), true));
+    }
+    if (plan.parts > 1) {
+      all.kernels.push_back(described(instance("attention_bwd_sm90_add_parts_kernel", problem),
+                                      sm90::backward_add_parts_launch(problem.shape), true));
     }
     return all;
   }
@@ -221,21 +243,26 @@ struct Describer {
   KernelDescription whole(const sm90::BwdPlan& plan, PlanDescription& all) const {
     const bool by_heads = plan.sums == sm90::DqAccumulation::kPerHead;
     const Launch launch = by_heads ? sm90::backward_heads_launch(problem.shape, plan.shares, limits)
-                                   : sm90::backward_launch(problem.shape, plan.blocks, limits);
+                                   : sm90::backward_launch(problem.shape, plan.blocks, limits, plan.parts);
+    const std::string divided =
+        plan.parts > 1 ? fmt::format(", {} parts of {} query heads", plan.parts, problem.shape.group() / plan.parts)
+                       : "";
     if (plan.blocks == sm90::BwdSchedule::kOneTilePerCta) {
-      all.schedule = one_tile_per_cta(launch, "K/V tiles");
-      return described(instance(problem.shape.head_dim == 256 ? "attention_bwd_sm90_hdim256_kernel"
-                                                              : "attention_bwd_sm90_tile_kernel",
-                                problem),
+      all.schedule = one_tile_per_cta(launch, "K/V tiles") + divided;
+      return described(problem.shape.head_dim == 256
+                           ? instance("attention_bwd_sm90_hdim256_kernel", problem)
+                           : instance(fmt::format("attention_bwd_sm90_tile{}_kernel", gqa()), problem),
                        launch, true);
     }
     const std::string_view sums = by_heads                                        ? "kPerHead"
                                   : plan.sums == sm90::DqAccumulation::kPerKvTile ? "kPerKvTile"
                                                                                   : "kAtomic";
-    all.schedule = by_heads ? fmt::format("one head in {}: {} K/V tiles, {}", plan.shares == 1 ? "a CTA" : "two CTAs",
-                                          grouped(sm90::backward_order(problem.shape).items), all.config)
-                            : persistent(false, sm90::backward_order(problem.shape).items, ctas(launch));
-    return described(instance("attention_bwd_sm90_persistent_kernel", problem, sums), launch, true);
+    all.schedule =
+        by_heads ? fmt::format("one head in {}: {} K/V tiles, {}", plan.shares == 1 ? "a CTA" : "two CTAs",
+                               grouped(sm90::backward_order(problem.shape).items), all.config)
+                 : persistent(false, sm90::backward_order(problem.shape, plan.parts).items, ctas(launch)) + divided;
+    return described(instance(fmt::format("attention_bwd_sm90_persistent{}_kernel", gqa()), problem, sums), launch,
+                     true);
   }
 };
 

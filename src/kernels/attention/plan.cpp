@@ -13,6 +13,7 @@
 #include "kernels/attention/heuristics/sm90_bwd.hpp"
 #include "kernels/attention/heuristics/sm90_fwd.hpp"
 #include "kernels/attention/heuristics/sm90_tf32.hpp"
+#include "kernels/attention/sm80/gqa/ungroup.hpp"
 
 namespace tbench::kernels {
 namespace {
@@ -94,9 +95,11 @@ AttentionPlan plan_attention_forward(const AttentionProblem& problem, const Devi
     if (sm90.plan) bytes = sm90::forward_workspace_bytes(*sm90.plan);
     if (tf32.plan) bytes = sm90_tf32::forward_workspace(problem.shape, *tf32.plan).bytes();
   }
-  const auto sm80 = sm80::select_forward(problem, limits);
-  search.offer(sm80, kAnyLayout);
-  return make_plan(problem, limits, std::move(search), std::max(bytes, sm80.plan->workspace_bytes));
+  search.offer(sm80::select_forward(sm80::ungrouped(problem), limits), kAnyLayout);
+  for (const bool folded : {true, false}) {
+    bytes = std::max(bytes, sm80::plan_forward(sm80::ungrouped(problem, folded), limits).workspace_bytes);
+  }
+  return make_plan(problem, limits, std::move(search), bytes);
 }
 
 AttentionPlan plan_attention_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -108,17 +111,21 @@ AttentionPlan plan_attention_backward(const AttentionProblem& problem, const Dev
   require_layout("dv", layout.dv);
   Search<BwdPlan> search;
   std::size_t bytes = 0;
+  const bool is_grouped = problem.shape.group() != 1;
   if (has_sm90_kernels(limits)) {
     const auto sm90 = sm90::select_backward(problem, limits);
     const auto tf32 = sm90_tf32::select_backward(problem, limits);
     search.offer(sm90, [&](const sm90::BwdPlan& plan) { return sm90::backward_supports_layout(problem, plan); });
     search.offer(tf32, [&](const auto&) { return sm90_tf32::backward_supports_layout(problem); });
-    if (sm90.plan) bytes = sm90::backward_workspace(problem.shape, sm90.plan->sums, sm90.plan->shares).bytes();
+    if (sm90.plan) bytes = sm90::backward_workspace(problem.shape, *sm90.plan).bytes();
     if (tf32.plan) bytes = sm90_tf32::backward_workspace(problem.shape).bytes();
   }
-  const auto sm80 = sm80::select_backward(problem, limits);
-  search.offer(sm80, kAnyLayout);
-  return make_plan(problem, limits, std::move(search), std::max(bytes, sm80.plan->workspace.bytes()));
+  search.offer(sm80::select_backward(sm80::ungrouped(problem), limits), kAnyLayout);
+  for (const bool folded : {true, false}) {
+    const std::size_t of_kernels = sm80::plan_backward(sm80::ungrouped(problem, folded), limits).workspace.bytes();
+    bytes = std::max(bytes, is_grouped ? sm80::gqa_workspace(problem, of_kernels).bytes() : of_kernels);
+  }
+  return make_plan(problem, limits, std::move(search), bytes);
 }
 
 }  // namespace tbench::kernels

@@ -25,14 +25,15 @@ void expect_finite(const BackwardResult& backward) {
   expect_finite("dv", backward.dv);
 }
 
-AttentionCase sanitized_case(const KernelOfGrid& kernel, const SequenceShape& shape, std::int64_t heads,
-                             Layout layout) {
+AttentionCase sanitized_case(const KernelOfGrid& kernel, const SequenceShape& shape, std::int64_t heads, Layout layout,
+                             std::int64_t kv_heads = 0) {
   return {.problem = attention_problem({.batch = 1,
                                         .heads = heads,
                                         .seq_q = shape.seq_q,
                                         .seq_kv = shape.seq_kv,
                                         .head_dim = kernel.head_dim,
-                                        .causal = shape.causal},
+                                        .causal = shape.causal,
+                                        .kv_heads = kv_heads},
                                        kernel.precision),
           .layout = layout,
           .grad_layout = layout,
@@ -45,8 +46,8 @@ class AttentionSanitizer : public testing::TestWithParam<KernelOfGrid> {
     if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
   }
 
-  static void run(const SequenceShape& shape, std::int64_t heads, Layout layout) {
-    const AttentionCase one = sanitized_case(GetParam(), shape, heads, layout);
+  static void run(const SequenceShape& shape, std::int64_t heads, Layout layout, std::int64_t kv_heads = 0) {
+    const AttentionCase one = sanitized_case(GetParam(), shape, heads, layout, kv_heads);
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
     const ForwardResult forward = run.forward(std::nullopt);
@@ -85,6 +86,12 @@ TEST_P(AttentionSanitizer, GridsThatFillTheGpu) {
   // There are more 64-query tiles than the 132 SMs of an H200, so sm90 forward kernels run if the GPU has them.
   run({300, 300, true}, 27, Layout::kContiguous);
   run({129, 300, false}, 45, Layout::kTransposed);
+}
+
+TEST_P(AttentionSanitizer, GroupedQueries) {
+  run({65, 65, true}, 6, Layout::kContiguous, 2);
+  run({300, 300, true}, 28, Layout::kTransposed, 4);
+  run({129, 520, false}, 8, Layout::kPacked, 1);
 }
 
 TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {

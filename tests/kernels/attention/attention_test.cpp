@@ -58,11 +58,17 @@ TEST(AttentionUnsupportedReason, HeadDim256IsForSixteenBitTypes) {
   EXPECT_THAT(refusal(problem_of(256, Precision::kTf32)), Optional(HasSubstr("head_dim 256 has no kernel in tf32")));
 }
 
-TEST(AttentionUnsupportedReason, NamesSharedHeads) {
+TEST(AttentionUnsupportedReason, TakesSharedHeadsThatDivideTheHeads) {
   AttentionProblem problem = problem_of(64, Precision::kBf16);
   problem.shape.heads = 8;
-  problem.shape.kv_heads = 2;
-  EXPECT_THAT(refusal(problem), Optional(HasSubstr("8 heads share 2 heads of k and v")));
+  for (const std::int64_t kv_heads : {1, 2, 4, 8}) {
+    problem.shape.kv_heads = kv_heads;
+    EXPECT_EQ(refusal(problem), std::nullopt) << kv_heads;
+  }
+  problem.shape.kv_heads = 3;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("3 heads of k and v do not divide 8 heads")));
+  problem.shape = {.batch = 65536 / 4, .heads = 8, .seq_q = 8, .seq_kv = 8, .head_dim = 64, .kv_heads = 4};
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("batch x kv_heads is 65536: the kernels take 1 to 65535")));
 }
 
 TEST(AttentionUnsupportedReason, NamesAnOldGpu) {

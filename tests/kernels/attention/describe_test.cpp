@@ -46,6 +46,29 @@ TEST_F(DescriptionOnHopper, OfAForwardPass) {
   EXPECT_EQ(one.config, "FwdM128N64x2");
 }
 
+AttentionProblem grouped(std::int64_t heads, std::int64_t kv_heads, std::int64_t seq, std::int64_t head_dim,
+                         Precision precision = Precision::kBf16) {
+  AttentionProblem one = problem(seq, head_dim, precision);
+  one.shape.batch = 2;
+  one.shape.heads = heads;
+  one.shape.kv_heads = kv_heads;
+  one.layout = contiguous_layout(one.shape);
+  return one;
+}
+
+TEST_F(DescriptionOnHopper, OfGroupedQueries) {
+  const AttentionProblem one = grouped(32, 8, 1024, 128);
+  EXPECT_THAT(names_of(plan_attention_forward(one, kHopper).describe()),
+              ElementsAre("attention_fwd_sm90_gqa_kernel<bf16, 128, FwdM128N128>"));
+  const PlanDescription backward = plan_attention_backward(one, kHopper).describe();
+  EXPECT_THAT(names_of(backward), ElementsAre("attention_bwd_sm90_preprocess_kernel<bf16, 128>",
+                                              "attention_bwd_sm90_tile_gqa_kernel<bf16, 128>",
+                                              "attention_bwd_sm90_postprocess_kernel<bf16, 128>",
+                                              "attention_bwd_sm90_add_parts_kernel<bf16, 128>"));
+  // 16 heads of K and V with 8 tiles
+  EXPECT_EQ(backward.schedule, "one tile per CTA: 256 K/V tiles, 2 parts of 2 query heads");
+}
+
 TEST_F(DescriptionOnHopper, OfADynamicSchedule) {
   const PlanDescription one = plan_attention_forward(problem(4096, 128), kHopper).describe();
   // 48 heads of 32 tiles
@@ -96,6 +119,21 @@ TEST(Description, OfAnA100) {
                           "attention_bwd_sm80_postprocess_16bit_kernel<bf16, 64>"));
   EXPECT_THAT(names_of(plan_attention_backward(problem(256, 64, Precision::kFp32), kA100).describe()),
               ElementsAre("attention_bwd_sm80_split_fp32_kernel<fp32, 64>"));
+}
+
+TEST(DescriptionOnAmpere, OfGroupedQueries) {
+  AttentionProblem one = grouped(8, 2, 512, 64);
+  const PlanDescription forward = plan_attention_forward(one, kA100).describe();
+  // 4 heads of K and V with 4 heads of Q each, 8 tiles of 64 queries
+  EXPECT_EQ(forward.schedule, "one tile per CTA: 128 work tiles");
+  const PlanDescription backward = plan_attention_backward(one, kA100).describe();
+  EXPECT_EQ(backward.kernels.back().name, "attention_bwd_sm80_add_groups_kernel<bf16>");
+  // [batch, seq, heads, head_dim]: the heads of K and V of two sequences have no common stride
+  for (TensorLayout* const tensor : {&one.layout.q, &one.layout.k, &one.layout.v, &one.layout.o}) {
+    tensor->strides = {512 * 8 * 64, 64, 8 * 64};
+  }
+  EXPECT_EQ(plan_attention_forward(one, kA100).describe().schedule,
+            "one tile per CTA: 64 work tiles, one launch for each of 2 sequences");
 }
 
 }  // namespace

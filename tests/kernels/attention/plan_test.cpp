@@ -54,6 +54,25 @@ bool runs_sm80_forward(const AttentionPlan& plan) { return runs<sm80::FwdPlan, F
 
 bool has_hopper_code() { return runs_sm90a(kHopper, built_architectures()); }
 
+TEST(PlanAttention, NeedsTheSameWorkspaceForGroupedQueriesInEveryLayout) {
+  for (const DeviceLimits& limits : {kHopper, kA100}) {
+    for (const std::int64_t seq : {100, 300, 1500}) {
+      AttentionProblem one = problem(seq);
+      one.shape.heads = 8;
+      one.shape.kv_heads = 2;
+      one.layout = contiguous_layout(one.shape);
+      AttentionProblem interleaved = one;  // [batch, seq, heads, head_dim]
+      for (auto [tensor, heads] : {std::pair{&interleaved.layout.q, 8}, {&interleaved.layout.k, 2}}) {
+        tensor->strides = {seq * heads * 64, 64, heads * 64};
+      }
+      EXPECT_EQ(plan_attention_forward(one, limits).workspace_bytes(),
+                plan_attention_forward(interleaved, limits).workspace_bytes());
+      EXPECT_EQ(plan_attention_backward(one, limits).workspace_bytes(),
+                plan_attention_backward(interleaved, limits).workspace_bytes());
+    }
+  }
+}
+
 TEST(PlanAttention, TakesThePathOfTheGpuAndThePrecision) {
   if (!has_hopper_code()) GTEST_SKIP() << "a build without Hopper's kernels";
   EXPECT_TRUE((runs<sm90::FwdPlan, FwdPlan>(plan_attention_forward(problem(), kHopper))));

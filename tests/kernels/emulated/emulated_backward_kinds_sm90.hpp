@@ -23,7 +23,7 @@ class EmulatedKinds : public EmulatedProblem<__nv_bfloat16, kKindsHeadDim> {
 
   /// Compares dq, dk and dv, with at most `blocks` CTAs.
   std::vector<Comparison> backward(int blocks) {
-    const std::int64_t rows = backward_workspace(problem_.shape, DqAccumulation::kNone).rows;
+    const std::int64_t rows = backward_workspace(problem_.shape, {.sums = DqAccumulation::kNone}).rows;
     const std::vector<float> lse =
         kMakesStatistics ? this->lse() : this->padded(this->lse(), rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = this->padded(this->row_products_of_o(), rows, -1, 0);

@@ -42,10 +42,11 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   std::vector<Comparison> backward(int blocks, const BwdPlan& choice) {
     constexpr int kQueries = backward_tile(kColumns).queries;
     constexpr bool kPerHead = kSums == DqAccumulation::kPerHead;
-    const BwdWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
+    const BwdWorkspace workspace = backward_workspace(problem_.shape, choice);
     // With the injected fault kBackwardKept, a step of one work tile may be used as a step of another one, before or
     // after all queries.
-    const std::size_t room = backward_workspace(problem_.shape, DqAccumulation::kPerKvTile).sums_bytes / sizeof(float);
+    const std::size_t room =
+        backward_workspace(problem_.shape, {.sums = DqAccumulation::kPerKvTile}).sums_bytes / sizeof(float);
     const float garbage = kSums == DqAccumulation::kAtomic ? 0.0f : NAN;  // the preprocess kernel clears it
     std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, garbage);
     float* const sums = memory_of_sums.data() + room;

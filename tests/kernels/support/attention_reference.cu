@@ -288,13 +288,14 @@ struct Head {
 /// A tensor of the problem, from which each head's rows are read.
 struct HeadRows {
   TensorView tensor;
-  std::int64_t heads;  // per sequence
+  std::int64_t heads;  // of q, per sequence
+  std::int64_t group;  // heads of q that share a head of this tensor
   Precision precision;
   double input;
 
   __host__ __device__ Rows of(std::int64_t head) const {
     return {.data = tensor.data,
-            .offset = head / heads * tensor.strides[0] + head % heads * tensor.strides[1],
+            .offset = head / heads * tensor.strides[0] + head % heads / group * tensor.strides[1],
             .stride = tensor.strides[2],
             .precision = precision,
             .input = input};
@@ -386,6 +387,19 @@ std::int64_t heads_at_once(const AttentionShape& shape, bool backward) {
   return std::clamp<std::int64_t>(kMaxBytes / std::max<std::int64_t>(bytes, 1), 1, shape.batch * shape.heads);
 }
 
+/// Adds the gradients of K or V, which were computed for every head of q, over the heads that share a head.
+std::vector<Uncertain> summed_over_groups(const std::vector<Uncertain>& all, const AttentionShape& shape) {
+  if (shape.group() == 1) return all;
+  const auto of_head = static_cast<std::size_t>(shape.seq_kv * shape.head_dim);
+  const auto group = static_cast<std::size_t>(shape.group());
+  std::vector<Uncertain> sums(all.size() / group);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    Uncertain& sum = sums[i / of_head / group * of_head + i % of_head];
+    sum = {sum.value + all[i].value, sum.variance + all[i].variance};
+  }
+  return sums;
+}
+
 }  // namespace
 
 ErrorModel ErrorModel::of(Precision precision) {
@@ -415,15 +429,16 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
   Matrix dq = matrix(grad_rows_q, shape.head_dim);
   Matrix dk = matrix(grad_rows_kv, shape.head_dim);
   Matrix dv = matrix(grad_rows_kv, shape.head_dim);
-  const auto rows = [&](const TensorView& tensor) {
-    return HeadRows{.tensor = tensor, .heads = shape.heads, .precision = problem.precision, .input = model.input};
+  const auto rows = [&](const TensorView& tensor, std::int64_t group = 1) {
+    return HeadRows{
+        .tensor = tensor, .heads = shape.heads, .group = group, .precision = problem.precision, .input = model.input};
   };
   Heads heads{.shape = shape,
               .scale = problem.scale,
               .model = model,
               .q = rows(q),
-              .k = rows(k),
-              .v = rows(v),
+              .k = rows(k, shape.group()),
+              .v = rows(v, shape.group()),
               .grad_o = rows(grad_o.value_or(q)),
               .p = p.views(),
               .ds = ds.views(),
@@ -444,6 +459,8 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
     dk.append_to(all.dk, now);
     dv.append_to(all.dv, now);
   }
+  all.dk = summed_over_groups(all.dk, shape);
+  all.dv = summed_over_groups(all.dv, shape);
   return all;
 }
 

@@ -49,8 +49,9 @@ struct ErrorModel {
 
 enum class Executor { kHost, kDevice };
 
-/// Contiguous results: o and dq are [batch, heads, seq_q, head_dim], dk and dv are [batch, heads, seq_kv, head_dim],
-/// and lse is [batch, heads, seq_q]. Gradients are empty without a grad_o.
+/// Contiguous results: o and dq are [batch, heads, seq_q, head_dim], dk and dv are [batch, kv_heads, seq_kv, head_dim],
+/// and lse is [batch, heads, seq_q]. Gradients are empty without a grad_o. With shared heads of K and V, dk and dv may
+/// have one rounding of every head of q, as if these were stored before they are added.
 struct AttentionReference {
   std::vector<Uncertain> o, lse, dq, dk, dv;
 };

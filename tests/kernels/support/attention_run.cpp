@@ -51,7 +51,8 @@ DeviceTensor make_input(const AttentionCase& one, Operand operand) {
   const AttentionShape& shape = one.problem.shape;
   const bool is_query_side = operand == Operand::kQ || operand == Operand::kGradO;
   const bool is_score_side = operand == Operand::kQ || operand == Operand::kK;
-  DeviceTensor tensor{{shape.batch, shape.heads, is_query_side ? shape.seq_q : shape.seq_kv, shape.head_dim},
+  DeviceTensor tensor{{shape.batch, is_query_side ? shape.heads : shape.key_heads(),
+                       is_query_side ? shape.seq_q : shape.seq_kv, shape.head_dim},
                       one.problem.precision,
                       operand == Operand::kGradO ? one.grad_layout : one.layout,
                       one.guard};
@@ -97,9 +98,10 @@ AttentionProblem attention_problem(const AttentionShape& shape, Precision precis
 
 std::string describe(const AttentionCase& one) {
   const AttentionShape& shape = one.problem.shape;
-  return fmt::format("batch {}, heads {}, {} x {}, head_dim {}, {}, {}, {}, gradient {}", shape.batch, shape.heads,
-                     shape.seq_q, shape.seq_kv, shape.head_dim, shape.causal ? "causal" : "not causal",
-                     to_string(one.problem.precision), to_string(one.layout), to_string(one.grad_layout));
+  return fmt::format("batch {}, heads {}:{}, {} x {}, head_dim {}, {}, {}, {}, gradient {}", shape.batch, shape.heads,
+                     shape.key_heads(), shape.seq_q, shape.seq_kv, shape.head_dim,
+                     shape.causal ? "causal" : "not causal", to_string(one.problem.precision), to_string(one.layout),
+                     to_string(one.grad_layout));
 }
 
 AttentionRun::AttentionRun(const AttentionCase& one)
@@ -109,14 +111,14 @@ AttentionRun::AttentionRun(const AttentionCase& one)
       v_{make_input(one, Operand::kV)},
       grad_o_{make_input(one, Operand::kGradO)} {}
 
-DeviceTensor AttentionRun::output(std::int64_t seq) const {
+DeviceTensor AttentionRun::output(std::int64_t heads, std::int64_t seq) const {
   const AttentionShape& shape = case_.problem.shape;
-  return {{shape.batch, shape.heads, seq, shape.head_dim}, case_.problem.precision, case_.layout, case_.guard};
+  return {{shape.batch, heads, seq, shape.head_dim}, case_.problem.precision, case_.layout, case_.guard};
 }
 
 ForwardResult AttentionRun::forward_outputs() const {
   const AttentionShape& shape = case_.problem.shape;
-  return {.o = output(shape.seq_q),
+  return {.o = output(shape.heads, shape.seq_q),
           .lse = {{shape.batch, shape.heads, shape.seq_q, 1}, Precision::kFp32, Layout::kContiguous, case_.guard}};
 }
 
@@ -150,7 +152,9 @@ ForwardResult AttentionRun::forward(std::optional<std::byte> garbage) const {
 BackwardResult AttentionRun::backward(const BackwardOptions& options) const {
   const ForwardResult& forward = options.forward == nullptr ? reference_forward() : *options.forward;
   const AttentionShape& shape = case_.problem.shape;
-  BackwardResult result{.dq = output(shape.seq_q), .dk = output(shape.seq_kv), .dv = output(shape.seq_kv)};
+  BackwardResult result{.dq = output(shape.heads, shape.seq_q),
+                        .dk = output(shape.key_heads(), shape.seq_kv),
+                        .dv = output(shape.key_heads(), shape.seq_kv)};
   AttentionBackward arguments{.q = q_.view(),
                               .k = k_.view(),
                               .v = v_.view(),

@@ -76,7 +76,7 @@ class AttentionRun {
  private:
   [[nodiscard]] const AttentionReference& reference() const;
   [[nodiscard]] const ForwardResult& reference_forward() const;
-  [[nodiscard]] DeviceTensor output(std::int64_t seq) const;
+  [[nodiscard]] DeviceTensor output(std::int64_t heads, std::int64_t seq) const;
   [[nodiscard]] ForwardResult forward_outputs() const;
   [[nodiscard]] Comparison check(std::string_view name, const DeviceTensor& actual,
                                  const std::vector<Uncertain>& expected) const;

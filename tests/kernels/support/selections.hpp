@@ -26,7 +26,7 @@ inline std::size_t forward_workspace_bytes(const AttentionProblem& problem, cons
 }
 inline std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const auto plan = choose_backward(problem, limits);
-  return plan ? backward_workspace(problem.shape, plan->sums, plan->shares).bytes() : 0;
+  return plan ? backward_workspace(problem.shape, *plan).bytes() : 0;
 }
 
 }  // namespace sm90

@@ -26,6 +26,11 @@ enum class InjectedFault {
   kDqFirstSums,  // dq: the first sums are added to uninitialised memory
   // Fault of the split backward kernel:
   kBackwardStatistics,  // dq, dk or dv: warps do not wait for lse and delta
+  // Faults of the sm90 kernels for grouped-query attention:
+  kGqaHead,        // all outputs: head h of q has the keys of head h mod kv_heads
+  kGqaStatistics,  // dq, dk, dv: all heads of a group have the lse and delta of the first
+  kGqaDq,          // dq: all heads of a group add to dQ of the first
+  kGqaPart,        // dk, dv: one part of a group is not added
 };
 
 /// The only head_dim for which the test library with injected faults is built.

@@ -170,13 +170,25 @@ constexpr std::array kHeadDim256{
     BwdRule{kOtherwise, &always, kAtomicTile},
 };
 
+/// Grouped-query attention, whose kernels have K/V tiles as work tiles (kAtomic, kPerKvTile).
+constexpr std::array kGqa{
+    BwdRule{"head_dim 256", [](const Occupancy& o) { return o.head_dim() == 256; }, kSm80},
+    BwdRule{"fewer than 65 queries or keys", [](const Occupancy& o) { return o.min_seq() < 65; }, kSm80},
+    BwdRule{"deterministic, > 4 K/V tiles per head", &has_many_tiles_of_head, kSm80},
+    BwdRule{"deterministic", &is_deterministic, kPerKvTile},
+    BwdRule{"head_dim 128", [](const Occupancy& o) { return o.head_dim() == 128; }, kAtomicTile},
+    BwdRule{kOtherwise, &always, kAtomicPersistent},
+};
+
+constexpr RuleTable<Config> kTableGqa{"sm90_bwd[grouped-query]", kGqa};
 constexpr RuleTable<Config> kTable64{"sm90_bwd[head_dim 64]", kHeadDim64};
 constexpr RuleTable<Config> kTable80{"sm90_bwd[head_dim 80]", kHeadDim80};
 constexpr RuleTable<Config> kTable128{"sm90_bwd[head_dim 128]", kHeadDim128};
 constexpr RuleTable<Config> kTable256{"sm90_bwd[head_dim 256]", kHeadDim256};
 
-const RuleTable<Config>& table_of(std::int64_t head_dim) {
-  switch (head_dim) {
+const RuleTable<Config>& table_of(const AttentionShape& shape) {
+  if (shape.group() != 1) return kTableGqa;
+  switch (shape.head_dim) {
     case 64:
       return kTable64;
     case 80:
@@ -192,7 +204,8 @@ const RuleTable<Config>& table_of(std::int64_t head_dim) {
 
 Selection<BwdPlan> select_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return {};
-  const auto [plan, rule] = table_of(problem.shape.head_dim).decide({problem, limits});
+  auto [plan, rule] = table_of(problem.shape).decide({problem, limits});
+  if (plan && problem.shape.group() != 1) plan->parts = backward_parts(problem.shape);
   return {.plan = plan, .rule = rule};
 }
 

@@ -48,7 +48,7 @@ constexpr RuleTable<Path> kForwardTable{"sm90_tf32[forward path]", kForwardPath}
 constexpr RuleTable<Path> kBackwardTable{"sm90_tf32[backward path]", kBackwardPath};
 
 bool has_instance(const AttentionProblem& problem) {
-  return problem.precision == Precision::kTf32 &&
+  return problem.precision == Precision::kTf32 && problem.shape.group() == 1 &&
          std::ranges::find(kHeadDims, problem.shape.head_dim) != kHeadDims.end();
 }
 

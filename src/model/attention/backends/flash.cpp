@@ -40,7 +40,8 @@ TBENCH_REGISTER(AttentionImpl, {.name = "flash",
                                 .unsupported_reason = &unsupported_reason,
                                 .prepare = nullptr,
                                 .forward = &forward,
-                                .backward = &backward});
+                                .backward = &backward,
+                                .has_shared_heads = true});
 
 }  // namespace
 }  // namespace tbench::model::backends::flash

@@ -234,7 +234,7 @@ TEST(ChooseBackward, GoesByHeadsWhereThatIsFaster) {
   EXPECT_EQ(choose_backward(same_bits, kH200),
             (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerHead, /*shares=*/2}));
   EXPECT_EQ(backward_workspace_bytes(same_bits, kH200),
-            backward_workspace(same_bits.shape, DqAccumulation::kPerHead, 2).bytes());
+            backward_workspace(same_bits.shape, {.sums = DqAccumulation::kPerHead, .shares = 2}).bytes());
   AttentionProblem tf32 = one_batch(512, 64, 100);
   tf32.precision = Precision::kTf32;
   EXPECT_FALSE(choose_backward(tf32, kH200));

@@ -1,55 +1,13 @@
 // Launches of the sm90 backward kernels for one precision, Precision::TBENCH_PRECISION: selects the instantiations for
 // a problem. CMakeLists.txt compiles this file once per precision.
-#include "kernels/attention/common/launch.cuh"
-#include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
+#include "kernels/attention/sm90/bwd/launch.cuh"
 #include "kernels/attention/sm90/bwd_hdim256/kernel.cuh"
 #include "kernels/attention/sm90/bwd_persistent/kernel.cuh"
 #include "kernels/attention/sm90/bwd_split/config.hpp"
 #include "kernels/attention/sm90/bwd_tile/kernel.cuh"
-#include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
-
-/// Returns a TMA descriptor whose boxes hold a step's queries and, below, a descriptor whose boxes hold a warpgroup's
-/// keys.
-CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
-  const AttentionShape& shape = problem.shape;
-  const auto head_dim = static_cast<int>(shape.head_dim);
-  return make_tma_descriptor(view, {shape.batch, shape.heads, shape.seq_q, head_dim}, problem.precision,
-                             backward_tile(head_dim).queries, backward_panel_columns(head_dim));
-}
-CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
-  const AttentionShape& shape = problem.shape;
-  const auto head_dim = static_cast<int>(shape.head_dim);
-  return make_tma_descriptor(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kWgmmaM,
-                             backward_panel_columns(head_dim));
-}
-
-template <class Gradient, class Order>
-BwdParams<Gradient, Order> backward_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                               const Gradient& dk, const Gradient& dv, const Order& order,
-                                               const BwdPlan& choice) {
-  const AttentionShape& shape = problem.shape;
-  const WorkspacePointers parts = workspace_parts(problem, arguments, choice);
-  return {.q = query_map(problem, arguments.q),
-          .k = key_map(problem, arguments.k),
-          .v = key_map(problem, arguments.v),
-          .grad_o = query_map(problem, arguments.grad_o),
-          .dk = dk,
-          .dv = dv,
-          .lse = parts.lse,
-          .delta = parts.delta,
-          .dq_sums = parts.sums,
-          .heads = static_cast<int>(shape.heads),
-          .seq_q = static_cast<int>(shape.seq_q),
-          .seq_kv = static_cast<int>(shape.seq_kv),
-          .rows = parts.rows,
-          .batch_heads = static_cast<int>(shape.batch * shape.heads),
-          .scale = problem.scale,
-          .causal = shape.causal,
-          .order = order};
-}
 
 PersistentParams staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
                                     const BwdPlan& choice) {
@@ -77,25 +35,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     return launch_backward_kinds<kPrecision>(problem, arguments, choice.is_alone, limits, stream);
   }
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
-    const auto helper = helper_parameters<Element>(problem, arguments, choice);
-    const AttentionShape& shape = problem.shape;
-    const auto launch_early = [&](auto of_pass, const Launch& geometry, const auto& of_kernel) {
-      launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
-    };
-    const bool by_heads = choice.sums == DqAccumulation::kPerHead;
-    launch_early(&attention_bwd_sm90_preprocess_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
-    launch_early(
-        kernel,
-        by_heads ? backward_heads_launch(shape, choice.shares, limits) : backward_launch(shape, choice.blocks, limits),
-        parameters);
-    if (by_heads && choice.shares == 1) return;  // the kernel has written dQ itself
-    auto convert = &attention_bwd_sm90_postprocess_kernel<Element, kHeadDim, 1>;
-    if constexpr (kHeadDim <= 128) {
-      if (choice.sums != DqAccumulation::kAtomic) {
-        convert = &attention_bwd_sm90_postprocess_kernel<Element, kHeadDim, kMaxSumsApart>;
-      }
-    }
-    launch_early(convert, backward_convert_launch(shape), helper);
+    const Launch geometry = choice.sums == DqAccumulation::kPerHead
+                                ? backward_heads_launch(problem.shape, choice.shares, limits)
+                                : backward_launch(problem.shape, choice.blocks, limits);
+    launch_with_helpers<Element, kHeadDim>(problem, arguments, choice, kernel, geometry, parameters, stream);
   };
   const auto launch_staying = [&]<int kHeadDim, DqAccumulation kSums>() {
     const auto parameters = [&] {

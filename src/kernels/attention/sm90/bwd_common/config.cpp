@@ -7,34 +7,38 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::int64_t kStepRows = 128;  // a multiple of the queries per step of every kernel
+constexpr std::int64_t kStepRows = 128;   // a multiple of the queries per step of every kernel
+constexpr std::int64_t kFullItems = 250;  // work tiles that fill a GPU's SMs evenly, about two each
 
 std::int64_t key_tiles(const AttentionShape& shape) {
   return block_count(shape.seq_kv, backward_keys(static_cast<int>(shape.head_dim)));
 }
 
-/// Returns the number of work tiles: one per K/V tile and head.
-std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
+/// Returns the number of heads whose K/V tiles are work tiles: heads of K and V, or parts of the heads that share one.
+std::int64_t head_count(const AttentionShape& shape, int parts) { return shape.batch * shape.key_heads() * parts; }
 
 /// Returns the number of groups of heads. With persistent CTAs a group has about two work tiles per SM, whose Q, dO and
 /// dQ sums take 16 MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With only one or one and a half
 /// work tiles per SM and group, some CTAs would get up to 1.8 times their share. With one tile per CTA it is faster if
 /// a group has as many heads as fit into 40 MiB.
-std::int64_t head_groups(const AttentionShape& shape) {
-  constexpr std::int64_t kItems = 250;
+std::int64_t head_groups(const AttentionShape& shape, int parts) {
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
-  const std::int64_t heads = shape.batch * shape.heads;
+  const std::int64_t heads = head_count(shape, parts);
   if (backward_blocks(shape) == BwdSchedule::kPersistent) {
-    return std::clamp<std::int64_t>((item_count(shape) + kItems / 2) / kItems, 1, heads);
+    return std::clamp<std::int64_t>((key_tiles(shape) * heads + kFullItems / 2) / kFullItems, 1, heads);
   }
-  const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO and dQ sums
+  // Q, dO and dQ sums
+  const std::int64_t bytes_of_head = shape.group() / parts * shape.seq_q * shape.head_dim * (2 + 2 + 4);
   return block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
 }
 
 }  // namespace
 
-BwdWorkspace backward_workspace(const AttentionShape& shape, DqAccumulation sums, int shares) {
+BwdWorkspace backward_workspace(const AttentionShape& shape, const BwdPlan& plan) {
+  const auto [blocks, sums, shares, parts, is_alone] = plan;
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
+  const std::int64_t kv_rows = key_tiles(shape) * backward_keys(static_cast<int>(shape.head_dim));
+  const std::int64_t kv_sums = parts > 1 ? head_count(shape, parts) * kv_rows * shape.head_dim : 0;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
   const bool has_one_tile = sums == DqAccumulation::kPerHead && shares == 1 && key_tiles(shape) == 1;
   const bool leaves_no_sums = has_one_tile || sums == DqAccumulation::kNone;
@@ -44,14 +48,23 @@ BwdWorkspace backward_workspace(const AttentionShape& shape, DqAccumulation sums
   return {.rows = rows,
           .lse_bytes = all_rows * sizeof(float),
           .delta_bytes = all_rows * sizeof(float),
-          .sums_bytes = apart * all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)};
+          .sums_bytes = apart * all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float),
+          .kv_sums_bytes = static_cast<std::size_t>(kv_sums) * sizeof(float),
+          .kv_rows = kv_rows};
 }
 
-BwdTileOrder backward_order(const AttentionShape& shape) {
-  const std::int64_t heads = shape.batch * shape.heads;
+BwdTileOrder backward_order(const AttentionShape& shape, int parts) {
+  const std::int64_t heads = head_count(shape, parts);
   return {.tiles = static_cast<int>(key_tiles(shape)),
-          .heads = static_cast<int>(block_count(heads, head_groups(shape))),
-          .items = static_cast<int>(item_count(shape))};
+          .heads = static_cast<int>(block_count(heads, head_groups(shape, parts))),
+          .items = static_cast<int>(key_tiles(shape) * heads)};
+}
+
+int backward_parts(const AttentionShape& shape) {
+  const std::int64_t group = shape.group(), tiles = key_tiles(shape) * head_count(shape, 1);
+  std::int64_t parts = std::min(block_count(kFullItems, tiles), group);
+  while (group % parts != 0) ++parts;
+  return static_cast<int>(parts);
 }
 
 BwdSchedule backward_blocks(const AttentionShape& shape) {
@@ -62,7 +75,7 @@ bool backward_supports_layout(const AttentionProblem& problem, const BwdPlan& pl
   const AttentionShape& shape = problem.shape;
   const AttentionLayout& layout = problem.layout;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
-  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  const TmaExtents keys{shape.batch, shape.key_heads(), shape.seq_kv, shape.head_dim};
   const bool writes_vectors = plan.sums == DqAccumulation::kPerHead || plan.sums == DqAccumulation::kNone;
   if (writes_vectors && !tma_supports(layout.dq, queries)) return false;
   if (plan.is_alone && !tma_supports(layout.o, queries)) return false;
@@ -70,8 +83,8 @@ bool backward_supports_layout(const AttentionProblem& problem, const BwdPlan& pl
          tma_supports(layout.v, keys) && tma_supports(layout.dk, keys) && tma_supports(layout.dv, keys);
 }
 
-Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits) {
-  const int items = backward_order(shape).items;
+Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits, int parts) {
+  const int items = backward_order(shape, parts).items;
   const int shared_bytes = backward_shared(static_cast<int>(shape.head_dim), blocks).end;
   if (blocks == BwdSchedule::kPersistent) {
     return {.grid = {std::min(items, limits.multiprocessors), 1, 1},
@@ -84,9 +97,13 @@ Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const De
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {
-  return {
-      .grid = {backward_workspace(shape, DqAccumulation::kAtomic).rows / kBackwardHelperRows, shape.heads, shape.batch},
-      .threads = kBackwardHelperThreads};
+  return {.grid = {backward_workspace(shape, {}).rows / kBackwardHelperRows, shape.heads, shape.batch},
+          .threads = kBackwardHelperThreads};
+}
+
+Launch backward_add_parts_launch(const AttentionShape& shape) {
+  return {.grid = {2 * block_count(shape.seq_kv, kBackwardHelperRows), shape.key_heads(), shape.batch},
+          .threads = kBackwardHelperThreads};
 }
 
 Launch backward_convert_launch(const AttentionShape& shape) { return backward_helper_launch(shape, 0); }

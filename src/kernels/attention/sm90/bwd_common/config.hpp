@@ -110,6 +110,8 @@ struct BwdPlan {
   BwdSchedule blocks{};
   DqAccumulation sums{};  // kPerKvTile requires persistent CTAs and at most kMaxSumsApart K/V tiles per head
   int shares = 1;         // kPerHead: number of CTAs that share a head's K/V tiles, at most kMaxHeadShares
+  int parts = 1;          // grouped-query attention: number of work tiles among which the heads of Q that share a K/V
+                          // tile are divided evenly
   bool is_alone{};        // split backward pass with fused row statistics: no preprocess kernel
   bool operator==(const BwdPlan&) const = default;
 };
@@ -124,10 +126,14 @@ struct BwdWorkspace {
   /// sums, with kPerKvTile one set per K/V tile of a head, with kPerHead one per share. 0 for the split backward pass,
   /// and if one CTA has all of a head and the head has a single K/V tile.
   std::size_t sums_bytes{};
-  [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
+  /// dK, and as many bytes of dV, of each part of a group of heads in float32 in the layout of accumulators, [parts,
+  /// batch, kv_heads, kv_rows, head_dim]; 0 if there is only one part.
+  std::size_t kv_sums_bytes{};
+  std::int64_t kv_rows{};  // keys of a head, rounded up to whole K/V tiles
+  [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes + 2 * kv_sums_bytes; }
   bool operator==(const BwdWorkspace&) const = default;
 };
-[[nodiscard]] BwdWorkspace backward_workspace(const AttentionShape& shape, DqAccumulation sums, int shares = 1);
+[[nodiscard]] BwdWorkspace backward_workspace(const AttentionShape& shape, const BwdPlan& plan);
 
 /// The order in which CTAs take work tiles, which are K/V tiles. All tiles of a group of `heads` heads come before the
 /// next group's tiles, so that Q, dO and the dQ sums in use stay in the L2 cache. Groups have about the same size: a
@@ -137,13 +143,20 @@ struct BwdWorkspace {
 /// persistent CTAs groups alternate: the last group and every second group before it begin with their heaviest tiles,
 /// the other groups with their lightest. If every group began with its heaviest tiles, the CTAs that take the first
 /// tiles would get all of the heavy ones, and up to 1.7 times their share of the work.
+///
+/// With grouped-query attention, a head here is a part of the heads of Q that share a head of K and V.
 struct BwdTileOrder {
   int tiles{};  // per head
   int heads{};  // per group
   int items{};  // in all heads
   bool operator==(const BwdTileOrder&) const = default;
 };
-[[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape);
+[[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape, int parts = 1);
+
+/// Returns into how many parts to divide the heads of Q that share a head of K and V: as few as make 250 work tiles, or
+/// one part per head. All steps of a work tile run on one SM. If work tiles are as few as SMs, the heaviest tile under
+/// a causal mask takes twice the average.
+[[nodiscard]] int backward_parts(const AttentionShape& shape);
 
 /// Returns the faster schedule for kAtomic: persistent CTAs up to head_dim 80 (heuristics/sm90_bwd.csv).
 [[nodiscard]] BwdSchedule backward_blocks(const AttentionShape& shape);
@@ -152,11 +165,13 @@ struct BwdTileOrder {
 /// also be accessible 16 bytes at a time.
 [[nodiscard]] bool backward_supports_layout(const AttentionProblem& problem, const BwdPlan& plan);
 
-[[nodiscard]] Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits);
-/// Return the launches of the preprocess kernel, which computes lse and delta and clears the sums, and of the
-/// postprocess kernel, which converts the sums to dQ.
+[[nodiscard]] Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits,
+                                     int parts = 1);
+/// Return the launches of the preprocess kernel, which computes lse and delta and clears the sums, of the postprocess
+/// kernel, which converts the sums to dQ, and of the kernel that adds the parts' dK and dV.
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
+[[nodiscard]] Launch backward_add_parts_launch(const AttentionShape& shape);
 
 /// Launches the backward pass on `stream` without synchronising. The problem has an instance (see BwdSchedule) and
 /// a layout that backward_supports_layout() accepts.
@@ -164,5 +179,11 @@ struct BwdTileOrder {
 template <Precision kPrecision>  // kBf16, kFp16
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan choice,
                      const DeviceLimits& limits, cudaStream_t stream);
+
+/// The same for grouped-query attention, whose plans are kAtomic or, with persistent CTAs, kPerKvTile, up to head_dim
+/// 128.
+template <Precision kPrecision>
+void launch_gqa_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan choice,
+                         const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

@@ -1,8 +1,10 @@
 // Parameters of the sm90 backward kernels, and the steps of a work tile.
 #pragma once
 
+#include "kernels/attention/common/injected_fault.cuh"
 #include "kernels/attention/common/ptx.cuh"
 #include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/common/fast_divmod.hpp"
 #include "kernels/attention/sm90/common/ptx.cuh"
 
 namespace tbench::kernels::sm90 {
@@ -23,8 +25,78 @@ struct BwdParams {
   Order order;
 };
 
+/// Parameters for grouped-query attention. The heads of Q that share a head of K and V are divided into parts of
+/// `group` heads. A work tile is a K/V tile and the queries of one part: every step of plain attention becomes `group`
+/// steps, one per head. All members of the base that count or name a work tile's head count parts: part e of all
+/// batches has the query heads from e * group on, and the head e / parts of K and V.
+template <class Gradient, class Order>
+struct GqaBwdParams : BwdParams<Gradient, Order> {
+  FastDivmod group;  // heads of Q per part
+  FastDivmod parts;  // per head of K and V
+  // With several parts, their dK and dV in the layout of accumulators, see BwdWorkspace::kv_sums_bytes; with one, null.
+  float *dk_sums, *dv_sums;
+  int kv_rows;  // per head in these sums
+};
+
+/// Whether the parameters are those of grouped-query attention.
+template <class Parameters>
+constexpr bool kIsGqa = requires(const Parameters& p) {
+  p.group;
+};
+
+/// Returns the number of heads of Q whose queries a work tile takes.
+template <class Gradient, class Order>
+__device__ __forceinline__ int query_heads(const BwdParams<Gradient, Order>& /*parameters*/) {
+  return 1;
+}
+template <class Gradient, class Order>
+__device__ __forceinline__ int query_heads(const GqaBwdParams<Gradient, Order>& p) {
+  return p.group.value;
+}
+
+/// Returns the head of K and V of a work tile's head.
+template <class Gradient, class Order>
+__device__ __forceinline__ int kv_head(const BwdParams<Gradient, Order>& /*parameters*/, int head) {
+  return head;
+}
+template <class Gradient, class Order>
+__device__ __forceinline__ int kv_head(const GqaBwdParams<Gradient, Order>& p, int head) {
+  return divide(head, p.parts);
+}
+
+/// Returns, for step number `step` of all of a work tile's heads, the step in its head of Q and, below, that head. With
+/// kFault injected, it is always the first head.
+template <class Gradient, class Order>
+__device__ __forceinline__ int step_in_head(const BwdParams<Gradient, Order>& /*parameters*/, int step) {
+  return step;
+}
+template <class Gradient, class Order>
+__device__ __forceinline__ int step_in_head(const GqaBwdParams<Gradient, Order>& p, int step) {
+  return divide(step, p.group);
+}
+template <InjectedFault kFault = InjectedFault::kNone, class Gradient, class Order>
+__device__ __forceinline__ int query_head(const BwdParams<Gradient, Order>& /*parameters*/, int head, int /*step*/) {
+  return head;
+}
+template <InjectedFault kFault = InjectedFault::kNone, class Gradient, class Order>
+__device__ __forceinline__ int query_head(const GqaBwdParams<Gradient, Order>& p, int head, int step) {
+  if (kFault != InjectedFault::kNone && injected(kFault)) return head * p.group.value;
+  return (head - divide(step, p.group)) * p.group.value + step;
+}
+
+/// Returns query_head() of the Q and dO to load; `head` is the work tile's head in its batch.
+template <class Gradient, class Order>
+__device__ __forceinline__ int loaded_head(const BwdParams<Gradient, Order>& /*parameters*/, int head, int /*step*/) {
+  return head;
+}
+template <class Gradient, class Order>
+__device__ __forceinline__ int loaded_head(const GqaBwdParams<Gradient, Order>& p, int head, int step) {
+  if (injected(InjectedFault::kGqaHead)) return step % p.group.value * p.heads + head;
+  return query_head(p, head, step);
+}
+
 /// Coordinates of a work tile: its keys and the steps over the queries that see them. There are `steps` steps from
-/// `first_step` on; after the last queries they continue with the first.
+/// step `first_step` of every head on; after the last queries they continue with the first.
 struct BwdTileCoord {
   int first_key;
   int head;  // index among the heads of all batches

@@ -2,6 +2,8 @@
 // the postprocess kernel, which converts the sums to dQ, and their parameters.
 #pragma once
 
+#include <utility>
+
 #include "kernels/attention/common/delta.cuh"
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/bwd_common/config.hpp"
@@ -25,16 +27,26 @@ struct PrePostParams {
 /// Pointers into the workspace.
 struct WorkspacePointers {
   float *lse, *delta, *sums;
-  int rows;
+  float *dk_sums, *dv_sums;  // null if no parts are to be added
+  int rows, kv_rows;
 };
 inline WorkspacePointers workspace_parts(const AttentionProblem& problem, const AttentionBackward& arguments,
                                          const BwdPlan& choice) {
-  const BwdWorkspace layout = backward_workspace(problem.shape, choice.sums, choice.shares);
-  char* const bytes = static_cast<char*>(arguments.workspace);
-  return {.lse = reinterpret_cast<float*>(bytes),
-          .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
-          .sums = reinterpret_cast<float*>(bytes + layout.lse_bytes + layout.delta_bytes),
-          .rows = static_cast<int>(layout.rows)};
+  const BwdWorkspace layout = backward_workspace(problem.shape, choice);
+  char* next = static_cast<char*>(arguments.workspace);
+  const auto take = [&next](std::size_t bytes) { return reinterpret_cast<float*>(std::exchange(next, next + bytes)); };
+  WorkspacePointers parts{.lse = take(layout.lse_bytes),
+                          .delta = take(layout.delta_bytes),
+                          .sums = take(layout.sums_bytes),
+                          .dk_sums = nullptr,
+                          .dv_sums = nullptr,
+                          .rows = static_cast<int>(layout.rows),
+                          .kv_rows = static_cast<int>(layout.kv_rows)};
+  if (layout.kv_sums_bytes > 0) {
+    parts.dk_sums = take(layout.kv_sums_bytes);
+    parts.dv_sums = take(layout.kv_sums_bytes);
+  }
+  return parts;
 }
 
 template <class Element>

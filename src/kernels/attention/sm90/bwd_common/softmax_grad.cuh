@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "kernels/attention/common/injected_fault.cuh"
-#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/bwd_common/params.cuh"
 #include "kernels/attention/sm90/common/ptx.cuh"
 #include "kernels/attention/sm90/common/wgmma.cuh"
 
@@ -154,6 +154,34 @@ class SoftmaxGrad {
 #pragma unroll
     for (int n = 0; n < kQueryGradients / 4; ++n) {
       put(sums + n * kWarpSize * 4, &dq[4 * n]);
+    }
+  }
+
+  /// Whether the work tile has only a part of the heads that share its keys.
+  __device__ __forceinline__ bool has_part_of_heads() const {
+    if constexpr (kIsGqa<Parameters>) {
+      return p_.dk_sums != nullptr;
+    } else {
+      return false;
+    }
+  }
+
+  /// Stores dK and dV of a part of the heads that share the keys, for the kernel that adds the parts.
+  /// @param head       index of the part among those of all batches
+  /// @param first_key  of the warpgroup
+  __device__ __forceinline__ void store_part_of_gradients(const float (&keys)[kGradients],
+                                                          const float (&values)[kGradients], int head,
+                                                          int first_key) const {
+    if constexpr (kIsGqa<Parameters>) {
+      const int kv_heads = divide(p_.batch_heads, p_.parts), kv_head = divide(head, p_.parts);
+      const std::int64_t index = static_cast<std::int64_t>(head - kv_head * p_.parts.value) * kv_heads + kv_head;
+      const std::int64_t offset =
+          (index * p_.kv_rows + first_key + warp() * 16) * kHeadDim + static_cast<std::int64_t>(lane()) * 4;
+#pragma unroll
+      for (int n = 0; n < kGradients / 4; ++n) {
+        store_to_global(p_.dk_sums + offset + n * kWarpSize * 4, &keys[4 * n]);
+        store_to_global(p_.dv_sums + offset + n * kWarpSize * 4, &values[4 * n]);
+      }
     }
   }
 

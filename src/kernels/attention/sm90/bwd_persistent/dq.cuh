@@ -12,9 +12,9 @@
 namespace tbench::kernels::sm90 {
 
 /// Keeps track of the work tiles of the current step and of the previous step, whose dQ is due.
-template <class Element, int kHeadDim, DqAccumulation kSums>
-class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>> {
-  using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
+template <class Element, int kHeadDim, DqAccumulation kSums, class Parameters>
+class DqMainloop : protected SoftmaxGrad<Element, Parameters, PersistentSmem<kHeadDim>> {
+  using Scores = SoftmaxGrad<Element, Parameters, PersistentSmem<kHeadDim>>;
 
  protected:
   static constexpr bool kByHeads = kSums == DqAccumulation::kPerHead;
@@ -23,7 +23,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   using Scores::lane, Scores::key_in_group;
   using typename Scores::Shared;
 
-  __device__ __forceinline__ DqMainloop(const PersistentParamsFor<kSums>& parameters, Shared shared, int group)
+  __device__ __forceinline__ DqMainloop(const Parameters& parameters, Shared shared, int group)
       : Scores{parameters, shared, group} {}
 
   /// Stage of the work tile's K, V and fields and, below, the stage that the previous step used, whose dQ is due.
@@ -48,6 +48,15 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   __device__ __forceinline__ int late_query(int i) const {
     return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
   }
+  /// Head of Q of step i - 1 among the heads of all batches.
+  __device__ __forceinline__ int late_head(int i) const {
+    const int head = of_late_item(Shared::kHeadOfAll, i);
+    if constexpr (kIsGqa<Parameters>) {
+      return query_head<InjectedFault::kGqaDq>(p_, head, i - 1 + of_late_item(Shared::kShift, i));
+    } else {
+      return head;
+    }
+  }
 
   /// Issues dQ of step i - 1.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i, bool add) const {
@@ -65,10 +74,11 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
     if (injected(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
     constexpr bool kApart = kSums == DqAccumulation::kPerKvTile;
-    const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
-    Scores::add_query_gradient(
-        dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
-        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : red_add_v4(sums, four); });
+    const int sums_before =
+        kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads * query_heads(p_) : 0;
+    Scores::add_query_gradient(dq, late_query(i), sums_before + late_head(i), [](float* sums, const float* four) {
+      kApart ? store_to_global(sums, four) : red_add_v4(sums, four);
+    });
   }
 
   /// With kPerHead, dQ of a whole head's last K/V tile is initialised with the running sums, which are loaded while the

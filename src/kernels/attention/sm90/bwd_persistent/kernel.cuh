@@ -13,10 +13,9 @@
 namespace tbench::kernels::sm90 {
 
 /// Schedules the CTA's work tiles, publishes them to all other warps, and loads their K and V.
-template <int kHeadDim, DqAccumulation kSums>
+template <int kHeadDim, DqAccumulation kSums, class Parameters>
 class KvProducer {
   using Shared = PersistentSmem<kHeadDim>;
-  using Parameters = PersistentParamsFor<kSums>;
   static constexpr bool kByHeads = kSums == DqAccumulation::kPerHead;
 
  public:
@@ -66,7 +65,7 @@ class KvProducer {
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
     store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
     store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
-    store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);
+    store_shared(shared_.field(kept(), Shared::kShift), place.first_step * query_heads(p_) - begin);
     show(begin, place.steps);
   }
 
@@ -74,7 +73,7 @@ class KvProducer {
     const std::uint32_t barrier = shared_.barrier(full + kept());
     mbarrier_arrive_expect_tx(barrier, kBackwardGroups * Shared::kKeptBytes);
     TmaCoord place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
-                   load_shared(shared_.field(kept(), Shared::kHead)),
+                   kv_head(p_, load_shared(shared_.field(kept(), Shared::kHead))),
                    load_shared(shared_.field(kept(), Shared::kBatch))};
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
@@ -85,9 +84,9 @@ class KvProducer {
     }
   }
 
-  /// Returns the L2 hint. With kPerHead no register is left to keep it in.
+  /// Returns the L2 hint. With kPerHead or groups of heads no register is left to keep it in.
   __device__ __forceinline__ static std::uint64_t policy() {
-    if constexpr (kByHeads) {
+    if constexpr (kByHeads || kIsGqa<Parameters>) {
       return cache_policy_here<CacheHint::kEvictFirst>();
     } else {
       return l2_cache_hint<CacheHint::kEvictFirst>();
@@ -100,10 +99,9 @@ class KvProducer {
 };
 
 /// Loads Q and dO of the work tiles' steps.
-template <int kHeadDim, DqAccumulation kSums>
+template <int kHeadDim, DqAccumulation kSums, class Parameters>
 class QdoProducer {
   using Shared = PersistentSmem<kHeadDim>;
-  using Parameters = PersistentParamsFor<kSums>;
 
  public:
   __device__ __forceinline__ QdoProducer(const Parameters& parameters, Shared shared)
@@ -143,26 +141,41 @@ class QdoProducer {
     return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
   }
   __device__ __forceinline__ int first_query(int i) const {
-    return sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
+    return sm90::first_query(p_, step_of_item(i), Shared::kQueries);
+  }
+  /// Number of a step among those of all of the work tile's heads, see BwdTileCoord.
+  __device__ __forceinline__ int step_of_item(int i) const { return i + of_item(Shared::kShift); }
+  /// The head of a step's Q and dO in its batch.
+  __device__ __forceinline__ int loaded_head(int i) const {
+    const int head = of_item(Shared::kHead);
+    if constexpr (kIsGqa<Parameters>) {
+      return sm90::loaded_head(p_, head, step_of_item(i));
+    } else {
+      return head;
+    }
   }
 
   /// Loads Q and dO of a step; their barriers also wait for lse and delta.
   __device__ __forceinline__ void fetch_tiles(int i) const {
     delay_one_warp(InjectedFault::kBackwardBarrier);
-    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
-    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i), i);
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i), i);
   }
   __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
-                                             int first_query) const {
+                                             int first_query, int i) const {
     const std::uint32_t barrier = shared_.barrier(full);
     mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     tma_load_tile<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
-                                                   {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
-                                                   barrier, l2_cache_hint<CacheHint::kEvictLast>());
+                                                   {first_query, loaded_head(i), of_item(Shared::kBatch)}, barrier,
+                                                   l2_cache_hint<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
-    const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query(i);
+    int head = of_item(Shared::kHeadOfAll);
+    if constexpr (kIsGqa<Parameters>) {
+      head = query_head<InjectedFault::kGqaStatistics>(p_, head, step_of_item(i));
+    }
+    const std::int64_t row = static_cast<std::int64_t>(head) * p_.rows + first_query(i);
     bulk_load(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
               shared_.barrier(Shared::kQueriesFull + stage(i)));
     delay_one_warp(InjectedFault::kBackwardParity);
@@ -175,8 +188,8 @@ class QdoProducer {
   std::uint32_t item_ = 0;  // number of the work tile in the CTA
 };
 
-template <class Element, int kHeadDim, DqAccumulation kSums>
-__device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>& parameters, char* memory) {
+template <class Element, int kHeadDim, DqAccumulation kSums, class Parameters>
+__device__ __forceinline__ void backward_block(const Parameters& parameters, char* memory) {
   using Shared = PersistentSmem<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
   // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
@@ -184,11 +197,11 @@ __device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>&
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
     setmaxnreg_dec<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) QdoProducer<kHeadDim, kSums>{parameters, shared}.run();
-    if (threadIdx.x == kWarpSize) KvProducer<kHeadDim, kSums>{parameters, shared}.run();
+    if (threadIdx.x == 0) QdoProducer<kHeadDim, kSums, Parameters>{parameters, shared}.run();
+    if (threadIdx.x == kWarpSize) KvProducer<kHeadDim, kSums, Parameters>{parameters, shared}.run();
   } else {
     setmaxnreg_inc<Shared::kTile.registers>();
-    DkDvMainloop<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
+    DkDvMainloop<Element, kHeadDim, kSums, Parameters>{parameters, shared, warp_group - 1}.run();
   }
 }
 
@@ -197,6 +210,16 @@ __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_bwd_sm90_persistent_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // can be aligned: the only shared memory
+  backward_block<Element, kHeadDim, kSums>(parameters, shared);
+#endif
+}
+
+/// The same for grouped-query attention.
+template <class Element, int kHeadDim, DqAccumulation kSums>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_bwd_sm90_persistent_gqa_kernel(const __grid_constant__ GqaPersistentParams parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
   backward_block<Element, kHeadDim, kSums>(parameters, shared);
 #endif
 }

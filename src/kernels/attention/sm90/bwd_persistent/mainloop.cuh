@@ -13,11 +13,10 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, int kHeadDim, DqAccumulation kSums>
-class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
-  using Parameters = PersistentParamsFor<kSums>;
-  using QueryGradients = DqMainloop<Element, kHeadDim, kSums>;
-  using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
+template <class Element, int kHeadDim, DqAccumulation kSums, class Parameters>
+class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums, Parameters> {
+  using QueryGradients = DqMainloop<Element, kHeadDim, kSums, Parameters>;
+  using Scores = SoftmaxGrad<Element, Parameters, PersistentSmem<kHeadDim>>;
   using QueryGradients::item_, QueryGradients::begin_, QueryGradients::kept, QueryGradients::late_kept,
       QueryGradients::begins_item, QueryGradients::of_item, QueryGradients::first_query, QueryGradients::load_late_sums,
       QueryGradients::start_from, QueryGradients::multiply_query_gradient, QueryGradients::take_query_gradient;
@@ -88,14 +87,21 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   }
 
   __device__ __forceinline__ void store_gradients() const {
-    store_gradient(p_.dv, values_, 1.0f);
-    store_gradient(p_.dk, keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+    if (Scores::has_part_of_heads()) {
+      const int first_key = of_item(Shared::kFirstKey) + group_ * kWgmmaM;
+      Scores::store_part_of_gradients(keys_, values_, of_item(Shared::kHeadOfAll), first_key);
+    } else {
+      store_gradient(p_.dv, values_, 1.0f);
+      store_gradient(p_.dk, keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+    }
     // Also needed if V is loaded to registers, because a copy may overtake loads in flight.
     release(Shared::kValuesEmpty + kept());
   }
 
   /// Whether the step is the second warpgroup's first step of a work tile under a mask. The first 64 queries see only
-  /// the first warpgroup's keys, so that only half of this step remains, or none of it with 64 queries per step.
+  /// the first warpgroup's keys, so that only half of this step remains, or none of it with 64 queries per step. With
+  /// grouped-query attention the same steps of the tile's other heads follow, which are computed in full: they would be
+  /// no faster, because the first warpgroup computes them in full, too.
   __device__ __forceinline__ bool sees_half(int i) const {
     return p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
   }
@@ -314,7 +320,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
                                                  float factor) const {
     const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kWgmmaM + key_in_group(0);
     Element* const first = static_cast<Element*>(view.data) + of_item(Shared::kBatch) * view.strides[0] +
-                           of_item(Shared::kHead) * view.strides[1];
+                           kv_head(p_, of_item(Shared::kHead)) * view.strides[1];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const bool exists = key + half * 8 < p_.seq_kv;

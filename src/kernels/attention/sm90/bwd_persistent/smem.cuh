@@ -12,14 +12,15 @@ struct PersistentOrder : BwdTileOrder {
   FastDivmod items_of_group, heads_of_group, heads_of_last_group;
   int last_group;
 };
-inline PersistentOrder staying_order(const AttentionShape& shape) {
-  const BwdTileOrder order = backward_order(shape);
-  const int heads = static_cast<int>(shape.batch * shape.heads);
+inline PersistentOrder staying_order(const AttentionShape& shape, int parts = 1) {
+  const BwdTileOrder order = backward_order(shape, parts);
+  const int heads = static_cast<int>(shape.batch * shape.key_heads() * parts);
   const int last_group = (heads - 1) / order.heads;
   return {order, make_fast_divmod(order.tiles * order.heads), make_fast_divmod(order.heads),
           make_fast_divmod(heads - last_group * order.heads), last_group};
 }
 using PersistentParams = BwdParams<TensorView, PersistentOrder>;
+using GqaPersistentParams = GqaBwdParams<TensorView, PersistentOrder>;
 
 /// A work tile: a K/V tile of a head.
 struct KvTile {
@@ -54,7 +55,7 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, Sched
 /// Returns the number of steps over the queries that see a K/V tile.
 template <class Parameters>
 __device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
-  return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
+  return (all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0)) * query_heads(p);
 }
 
 /// Returns the coordinates of a work tile.
@@ -72,9 +73,10 @@ __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, cons
           .steps = steps_of(p, tile, queries)};
 }
 
-/// Returns the first query of a step, numbered as in BwdTileCoord.
+/// Returns the first query of a step, numbered as in BwdTileCoord, or among the steps of all heads.
 template <class Parameters>
 __device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
+  if constexpr (kIsGqa<Parameters>) step = divide(step, p.group);
   const int all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
@@ -96,7 +98,8 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   static_assert(kValuesEmpty + kKeptStages == static_cast<int>(Tiles::kQueriesFull));
 
   /// Fields of a work tile. They are read at every use, because no registers are left to keep them in. The work tile
-  /// has the CTA's steps [kBegin, kEnd); a step plus kShift is the step number of BwdTileCoord. An empty work tile
+  /// has the CTA's steps [kBegin, kEnd); a step plus kShift is the step number of BwdTileCoord, times the number of
+  /// query heads. kHead and kHeadOfAll are the work tile's head in its batch and among all batches. An empty work tile
   /// follows the last work tile.
   enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
   /// Additional fields with kPerHead. For queries before kFirstSeen the work tile is the first to contribute to the

@@ -9,12 +9,12 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Shared>
+template <class Shared, class Parameters>
 class TileProducer {
   static constexpr int kHeadDim = Shared::kHeadDim;
 
  public:
-  __device__ __forceinline__ TileProducer(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
+  __device__ __forceinline__ TileProducer(const Parameters& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
   /// Loads the first tiles while the preprocess kernel still runs, because that kernel does not write them.
@@ -52,9 +52,10 @@ class TileProducer {
     const std::uint32_t barrier = shared_.barrier(full);
     mbarrier_arrive_expect_tx(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
     for (int group = 0; group < Shared::kKeyGroups; ++group) {
-      tma_load_tile<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
-                              {place_.first_key + group * kWgmmaM, place_.head % p_.heads, place_.head / p_.heads},
-                              barrier, l2_cache_hint<CacheHint::kEvictFirst>());
+      tma_load_tile<kHeadDim>(
+          destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+          {place_.first_key + group * kWgmmaM, kv_head(p_, place_.head % p_.heads), place_.head / p_.heads}, barrier,
+          l2_cache_hint<CacheHint::kEvictFirst>());
     }
   }
 
@@ -70,17 +71,17 @@ class TileProducer {
   }
   __device__ __forceinline__ void fetch_queries(int i) const {
     delay_one_warp(InjectedFault::kBackwardBarrier);
-    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i), i);
   }
   __device__ __forceinline__ void fetch_gradients(int i) const {
-    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i), i);
   }
   __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
-                                             int first_query) const {
+                                             int first_query, int i) const {
     const std::uint32_t barrier = shared_.barrier(full);
     mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     tma_load_tile<kHeadDim>(tile, Shared::kPanelBytes, map,
-                            {first_query, place_.head % p_.heads, place_.head / p_.heads}, barrier,
+                            {first_query, loaded_head(p_, place_.head % p_.heads, i), place_.head / p_.heads}, barrier,
                             l2_cache_hint<CacheHint::kEvictLast>());
   }
 
@@ -99,18 +100,19 @@ class TileProducer {
   }
   /// Index of a step's first row in lse and delta.
   __device__ __forceinline__ std::int64_t row(int i) const {
-    return static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
+    return static_cast<std::int64_t>(one_item_head<InjectedFault::kGqaStatistics>(p_, place_, i)) * p_.rows +
+           first_query(i);
   }
 
-  const TileParams& p_;
+  const Parameters& p_;
   Shared shared_;
   const BwdTileCoord& place_;
 };
 
 /// Runs a CTA with one work tile. The first thread of the first warpgroup is the producer; the other warpgroups call
 /// `compute` with their index, counted from 0.
-template <class Shared, class Compute>
-__device__ __forceinline__ void run_one_item(const TileParams& parameters, char* memory, const Compute& compute) {
+template <class Shared, class Parameters, class Compute>
+__device__ __forceinline__ void run_one_item(const Parameters& parameters, char* memory, const Compute& compute) {
   Shared shared;
   shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
@@ -119,24 +121,34 @@ __device__ __forceinline__ void run_one_item(const TileParams& parameters, char*
   const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
   if (warp_group == 0) {
     setmaxnreg_dec<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) TileProducer<Shared>{parameters, shared, place}.run();
+    if (threadIdx.x == 0) TileProducer<Shared, Parameters>{parameters, shared, place}.run();
   } else {
     setmaxnreg_inc<Shared::kTile.registers>();
     compute(shared, place, warp_group - 1);
   }
 }
 
-template <class Element, int kHeadDim>
-__device__ __forceinline__ void one_item_block(const TileParams& parameters, char* memory) {
+template <class Element, int kHeadDim, class Parameters>
+__device__ __forceinline__ void one_item_block(const Parameters& parameters, char* memory) {
   using Shared = TileSmem<kHeadDim>;
   run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BwdTileCoord& place, int group) {
-    TileDkDvMainloop<Element, kHeadDim>{parameters, shared, place, group}.run();
+    TileDkDvMainloop<Element, kHeadDim, Parameters>{parameters, shared, place, group}.run();
   });
 }
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_bwd_sm90_tile_kernel(const __grid_constant__ TileParams parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  one_item_block<Element, kHeadDim>(parameters, shared);
+#endif
+}
+
+/// The same for grouped-query attention.
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_bwd_sm90_tile_gqa_kernel(const __grid_constant__ GqaTileParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   one_item_block<Element, kHeadDim>(parameters, shared);

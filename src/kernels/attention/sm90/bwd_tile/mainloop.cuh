@@ -8,9 +8,9 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, int kHeadDim>
-class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
-  using Scores = SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>>;
+template <class Element, int kHeadDim, class Parameters>
+class TileDkDvMainloop : SoftmaxGrad<Element, Parameters, TileSmem<kHeadDim>> {
+  using Scores = SoftmaxGrad<Element, Parameters, TileSmem<kHeadDim>>;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::release;
@@ -22,7 +22,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
 
  public:
-  __device__ __forceinline__ TileDkDvMainloop(const TileParams& parameters, Shared shared, const BwdTileCoord& place,
+  __device__ __forceinline__ TileDkDvMainloop(const Parameters& parameters, Shared shared, const BwdTileCoord& place,
                                               int group)
       : Scores{parameters, shared, group}, place_{place} {}
 
@@ -109,13 +109,16 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
     if (injected(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
-    Scores::add_query_gradient(dq, first_query(i), place_.head,
+    Scores::add_query_gradient(dq, first_query(i), one_item_head<InjectedFault::kGqaDq>(p_, place_, i),
                                [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
   /// Stores dK and dV through the shared memory of K and V, which are no longer needed.
   __device__ __forceinline__ void finish() const {
     const int first_key = place_.first_key + group_ * kWgmmaM;
+    if (Scores::has_part_of_heads()) {
+      return Scores::store_part_of_gradients(keys_, values_, place_.head, first_key);
+    }
     Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
     named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(
         kAllGroups);  // now the other warpgroup's dQ product has read this warpgroup's K
@@ -123,7 +126,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     fence_proxy_async();
     named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
-    const TmaCoord place{first_key, place_.head % p_.heads, place_.head / p_.heads};
+    const TmaCoord place{first_key, kv_head(p_, place_.head % p_.heads), place_.head / p_.heads};
     tma_store_tile<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
     tma_store_tile<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
     bulk_wait_group_read();

@@ -7,8 +7,10 @@
 namespace tbench::kernels::sm90 {
 
 using TileParams = BwdParams<CUtensorMap, BwdTileOrder>;
+using GqaTileParams = GqaBwdParams<CUtensorMap, BwdTileOrder>;
 
-__device__ __forceinline__ BwdTileCoord one_item_place(const TileParams& p, int item, int queries, int keys) {
+template <class Parameters>
+__device__ __forceinline__ BwdTileCoord one_item_place(const Parameters& p, int item, int queries, int keys) {
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads =
       min(p.order.heads, p.batch_heads - first_head);  // number of heads of this group; the last group may be smaller
@@ -19,13 +21,18 @@ __device__ __forceinline__ BwdTileCoord one_item_place(const TileParams& p, int 
   return {.first_key = tile * keys,
           .head = first_head + in_group % heads,
           .first_step = p.causal ? first_step : first_step % all,
-          .steps = p.causal ? all - first_step : all};
+          .steps = (p.causal ? all - first_step : all) * query_heads(p)};
 }
 
-/// First query of the CTA's i-th step.
-__device__ __forceinline__ int one_item_query(const TileParams& p, const BwdTileCoord& place, int i, int queries) {
-  const int step = place.first_step + i, all = all_steps(p, queries);
+/// First query of the CTA's i-th step and, below, its head of Q among the heads of all batches.
+template <class Parameters>
+__device__ __forceinline__ int one_item_query(const Parameters& p, const BwdTileCoord& place, int i, int queries) {
+  const int step = place.first_step + step_in_head(p, i), all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
+}
+template <InjectedFault kFault, class Parameters>
+__device__ __forceinline__ int one_item_head(const Parameters& p, const BwdTileCoord& place, int i) {
+  return query_head<kFault>(p, place.head, i);
 }
 
 /// Holds K and V as [block of 64 keys, panel, 64, 64], which dK and dV overwrite at the end, then BwdSmem. `kOthers` is

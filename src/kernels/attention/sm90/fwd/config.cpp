@@ -23,10 +23,10 @@ bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t>
 TileOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = 2 * shape.seq_kv * shape.head_dim * 2;  // K and V
-  const std::int64_t heads = shape.batch * shape.heads;
-  const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
-  const std::int64_t groups = block_count(heads, cached);
-  const std::int64_t heads_of_group = in_turns ? block_count(heads, groups) : cached;
+  const std::int64_t heads = shape.batch * shape.heads, kv_heads = shape.batch * shape.key_heads();
+  const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, kv_heads);
+  const std::int64_t groups = block_count(kv_heads, cached);
+  const std::int64_t heads_of_group = (in_turns ? block_count(kv_heads, groups) : cached) * shape.group();
   return {.tiles = static_cast<int>(block_count(shape.seq_q, rows)),
           .heads = static_cast<int>(heads_of_group),
           .items = static_cast<int>(items(shape, rows)),
@@ -46,7 +46,7 @@ bool forward_supports_layout(const AttentionProblem& problem) {
   const AttentionShape& shape = problem.shape;
   const AttentionLayout& layout = problem.layout;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
-  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  const TmaExtents keys{shape.batch, shape.key_heads(), shape.seq_kv, shape.head_dim};
   return tma_supports(layout.q, queries) && tma_supports(layout.o, queries) && tma_supports(layout.k, keys) &&
          tma_supports(layout.v, keys);
 }

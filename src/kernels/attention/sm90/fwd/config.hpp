@@ -172,8 +172,8 @@ struct FwdPlan {
 };
 
 /// The order in which CTAs take work tiles, which are Q tiles. All tiles of a group of `heads` heads come before the
-/// next group's tiles, so that the K and V in use stay in the L2 cache. With a causal mask a group begins with its
-/// heaviest tiles.
+/// next group's tiles, so that the K and V in use stay in the L2 cache. Heads that share K and V are in one group. With
+/// a causal mask a group begins with its heaviest tiles.
 ///
 /// With `in_turns`, groups have about the same size and alternate: the last group begins with its heaviest tiles, the
 /// group before it with its lightest tiles, and so on. If every group began with its heaviest tiles, the CTAs that take
@@ -234,5 +234,10 @@ struct WorkTile {
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream);
+
+/// The same for grouped-query attention.
+template <Precision kPrecision>
+void launch_gqa_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
+                        const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

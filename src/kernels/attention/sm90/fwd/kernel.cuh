@@ -52,8 +52,8 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
 }
 
 /// The producer of the 16-bit kernels: loads tiles of K and V from the tensors themselves.
-template <int kHeadDim, class Tile>
-class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>> {
+template <int kHeadDim, class Tile, class Parameters>
+class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile, Parameters>, Parameters, FwdSmem<kHeadDim, Tile>> {
   using Shared = FwdSmem<kHeadDim, Tile>;
   using Producer = typename FwdLoad::TmaProducer;
   friend Producer;
@@ -76,21 +76,33 @@ class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<k
                                         PipelineState<Shared::kTile.stages>& ring, const FwdTileCoord& place,
                                         int step) {
     const std::uint32_t barrier = expect(full, ring);
-    tma_load_tile<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
-                            barrier, l2_cache_hint<CacheHint::kEvictLast>());
+    tma_load_tile<kHeadDim>(destination, Shared::kPanelBytes, map,
+                            {step * Shared::kTile.cols, kv_head(p_, place.head), place.batch}, barrier,
+                            l2_cache_hint<CacheHint::kEvictLast>());
     ring.advance();
   }
 };
 
-template <class Element, int kHeadDim, class Tile>
-__device__ __forceinline__ void forward_block(const FwdParams& parameters, char* memory) {
-  forward_block<FwdSmem<kHeadDim, Tile>, FwdLoad<kHeadDim, Tile>, Fwd16BitOperands<Element, kHeadDim, Tile>>(
-      parameters, memory, parameters.q, parameters.k, parameters.v, parameters.o);
+template <class Element, int kHeadDim, class Tile, class Parameters>
+__device__ __forceinline__ void forward_block(const Parameters& parameters, char* memory) {
+  forward_block<FwdSmem<kHeadDim, Tile>, FwdLoad<kHeadDim, Tile, Parameters>,
+                Fwd16BitOperands<Element, kHeadDim, Tile, Parameters>>(parameters, memory, parameters.q, parameters.k,
+                                                                       parameters.v, parameters.o);
 }
 
 template <class Element, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(threads(Tile::tile()), 1)
     attention_fwd_sm90_kernel(const __grid_constant__ FwdParams parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  forward_block<Element, kHeadDim, Tile>(parameters, shared);
+#endif
+}
+
+/// The same for grouped-query attention. A kernel of its own, so that plain attention divides no head.
+template <class Element, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(threads(Tile::tile()), 1)
+    attention_fwd_sm90_gqa_kernel(const __grid_constant__ GqaFwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   forward_block<Element, kHeadDim, Tile>(parameters, shared);

@@ -30,9 +30,9 @@ struct Packed16BitFragments {
   }
 };
 
-template <class Element, int kHeadDim, class Tile>
+template <class Element, int kHeadDim, class Tile, class Parameters>
 class Fwd16BitOperands
-    : public FwdMainloop<Fwd16BitOperands<Element, kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>,
+    : public FwdMainloop<Fwd16BitOperands<Element, kHeadDim, Tile, Parameters>, Parameters, FwdSmem<kHeadDim, Tile>,
                          Packed16BitFragments<Element, kHeadDim, Tile>, kHeadDim> {
   using Shared = FwdSmem<kHeadDim, Tile>;
   using Steps = typename Fwd16BitOperands::FwdMainloop;

@@ -1,6 +1,7 @@
 // Parameters of the sm90 forward kernels, the coordinates of a work tile, and the contents of shared memory.
 #pragma once
 
+#include "kernels/attention/common/injected_fault.cuh"
 #include "kernels/attention/common/ptx.cuh"
 #include "kernels/attention/sm90/common/ptx.cuh"
 #include "kernels/attention/sm90/common/static_scheduler.cuh"
@@ -20,6 +21,18 @@ struct FwdParams {
   unsigned* counter;    // number of work tiles taken in addition to each group's first; null: static schedule
   TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for configs that store it from registers
 };
+
+/// Parameters for grouped-query attention: `group` heads of Q share a head of K and V.
+struct GqaFwdParams : FwdParams {
+  FastDivmod group;
+};
+
+/// Returns the head of K and V that a head of Q reads.
+__device__ __forceinline__ int kv_head(const FwdParams& /*parameters*/, int head) { return head; }
+__device__ __forceinline__ int kv_head(const GqaFwdParams& parameters, int head) {
+  if (injected(InjectedFault::kGqaHead)) return head % divide(parameters.heads, parameters.group);
+  return divide(head, parameters.group);
+}
 
 struct FwdTileCoord {
   int first_row, head, batch;

@@ -26,7 +26,7 @@ constexpr BwdPlan kPerHead{BwdSchedule::kPersistent, DqAccumulation::kPerHead};
 constexpr BwdPlan kByHeadsShared{BwdSchedule::kPersistent, DqAccumulation::kPerHead, /*shares=*/2};
 constexpr BwdPlan kBlockEachItem{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic};
 constexpr BwdPlan kOfTwoKinds{BwdSchedule::kPersistent, DqAccumulation::kNone};
-constexpr BwdPlan kOfTwoKindsAlone{BwdSchedule::kPersistent, DqAccumulation::kNone, /*shares=*/1, /*is_alone=*/true};
+constexpr BwdPlan kOfTwoKindsAlone{.blocks = BwdSchedule::kPersistent, .sums = DqAccumulation::kNone, .is_alone = true};
 inline constexpr std::array kBackwardInstances{
     BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},     BackwardInstance{64, kPerHead},
     BackwardInstance{64, kByHeadsShared}, BackwardInstance{64, kOfTwoKinds},     BackwardInstance{64, kOfTwoKindsAlone},
@@ -88,14 +88,17 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
   const BwdPlan choice = instance.choice;
   const auto enqueue = [choice, dealing](const AttentionProblem& one, const AttentionBackward& arguments,
                                          cudaStream_t stream) {
+    const bool is_bf16 = one.precision == Precision::kBf16;
     const auto backward =
-        one.precision == Precision::kBf16 ? &launch_backward<Precision::kBf16> : &launch_backward<Precision::kFp16>;
+        one.shape.group() == 1
+            ? (is_bf16 ? &launch_backward<Precision::kBf16> : &launch_backward<Precision::kFp16>)
+            : (is_bf16 ? &launch_gqa_backward<Precision::kBf16> : &launch_gqa_backward<Precision::kFp16>);
     DeviceLimits limits = current_device_limits();
     if (dealing == Dealing::kBlockEach) limits.multiprocessors = std::numeric_limits<int>::max();
     backward(one, arguments, choice, limits, stream);
   };
   BackwardOptions options;
-  options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, choice.sums, choice.shares).bytes()};
+  options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, choice).bytes()};
   return options;
 }
 

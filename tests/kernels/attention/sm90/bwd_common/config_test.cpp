@@ -81,7 +81,7 @@ TEST(BackwardShared, HoldsPBesideDsOf256Columns) {
 
 TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
   const AttentionShape shape = problem(1000, 64, 12).shape;
-  const BwdWorkspace workspace = backward_workspace(shape, DqAccumulation::kAtomic);
+  const BwdWorkspace workspace = backward_workspace(shape, {.sums = DqAccumulation::kAtomic});
   EXPECT_EQ(workspace.rows, 1024);
   EXPECT_EQ(workspace.lse_bytes, 48u * 1024 * 4);
   EXPECT_EQ(workspace.delta_bytes, workspace.lse_bytes);
@@ -91,9 +91,9 @@ TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
 
 TEST(BackwardWorkspace, HasSumsOfEveryTileOfKeysApart) {
   const AttentionShape shape = problem(200, 64, 12).shape;  // two K/V tiles, 256 rows
-  const BwdWorkspace together = backward_workspace(shape, DqAccumulation::kAtomic);
-  EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).sums_bytes, 2 * together.sums_bytes);
-  EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).delta_bytes, together.delta_bytes);
+  const BwdWorkspace together = backward_workspace(shape, {.sums = DqAccumulation::kAtomic});
+  EXPECT_EQ(backward_workspace(shape, {.sums = DqAccumulation::kPerKvTile}).sums_bytes, 2 * together.sums_bytes);
+  EXPECT_EQ(backward_workspace(shape, {.sums = DqAccumulation::kPerKvTile}).delta_bytes, together.delta_bytes);
   EXPECT_EQ(together.sums_bytes, 48u * 256 * 64 * 4);
 }
 
@@ -111,6 +111,43 @@ TEST(BackwardOrder, HasGroupsOfAboutTwoItemsAMultiprocessorWhereBlocksStay) {
   EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BwdTileOrder{.tiles = 8, .heads = 34, .items = 800}));
   EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BwdTileOrder{.tiles = 8, .heads = 32, .items = 1024}));
   EXPECT_EQ(backward_order(problem(65536, 64, 1).shape).heads, 1);
+}
+
+AttentionShape grouped(std::int64_t batch, std::int64_t heads, std::int64_t kv_heads, std::int64_t seq,
+                       std::int64_t head_dim = 128) {
+  return {.batch = batch,
+          .heads = heads,
+          .seq_q = seq,
+          .seq_kv = seq,
+          .head_dim = head_dim,
+          .causal = true,
+          .kv_heads = kv_heads};
+}
+
+TEST(BackwardParts, DivideAGroupUntilWorkTilesAre250) {
+  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 8192)), 1);  // 512 work tiles
+  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 4096)), 1);  // 256
+  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 2048)), 2);  // 128
+  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 512)), 4);   // 32: one head each is not enough
+  EXPECT_EQ(backward_parts(grouped(1, 32, 1, 8192)), 4);  // 64
+  EXPECT_EQ(backward_parts(grouped(1, 24, 8, 2000)), 3);  // 128, and 2 does not divide the group of 3
+  EXPECT_EQ(backward_parts(grouped(1, 32, 32, 512)), 1);  // no groups
+}
+
+TEST(BackwardParts, AreTheHeadsOfTheOrder) {
+  // Q, dO and dQ sums of a part's two heads take 2 * 2,048 * 128 * 8 bytes = 4 MiB; 10 parts of 16 fit, in two groups
+  EXPECT_EQ(backward_order(grouped(1, 32, 8, 2048), 2), (BwdTileOrder{.tiles = 16, .heads = 8, .items = 256}));
+  EXPECT_EQ(backward_launch(grouped(1, 32, 8, 2048), BwdSchedule::kOneTilePerCta, kH200, 2).grid, (Grid{256, 1, 1}));
+}
+
+TEST(BackwardParts, LeaveTheirGradientsInTheWorkspace) {
+  const AttentionShape shape = grouped(2, 32, 8, 1000);
+  const BwdWorkspace one = backward_workspace(shape, {.parts = 1}), four = backward_workspace(shape, {.parts = 4});
+  EXPECT_EQ(one.kv_sums_bytes, 0U);
+  EXPECT_EQ(four.kv_rows, 1024);
+  EXPECT_EQ(four.kv_sums_bytes, 4U * 2 * 8 * 1024 * 128 * 4);
+  EXPECT_EQ(four.bytes(), one.bytes() + 2 * four.kv_sums_bytes);
+  EXPECT_EQ(backward_add_parts_launch(shape).grid, (Grid{2 * 16, 8, 2}));
 }
 
 /// Returns the steps of the busiest SM divided by the average, with the static schedule in snake order.

@@ -61,12 +61,12 @@ TEST(HeadsLaunch, HasABlockAShare) {
 
 TEST(BackwardWorkspace, HasSumsOfEveryShareButNoneOfASingleTile) {
   const AttentionShape two = problem(200, 64, 48).shape, one = problem(128, 64, 48).shape;
-  const BwdWorkspace whole = backward_workspace(two, DqAccumulation::kPerHead);
+  const BwdWorkspace whole = backward_workspace(two, {.sums = DqAccumulation::kPerHead});
   EXPECT_EQ(whole.sums_bytes, 48u * 256 * 64 * 4);
-  EXPECT_EQ(backward_workspace(two, DqAccumulation::kPerHead, /*shares=*/2).sums_bytes, 2 * whole.sums_bytes);
-  EXPECT_EQ(backward_workspace(one, DqAccumulation::kPerHead).sums_bytes, 0u);
-  EXPECT_EQ(backward_workspace(one, DqAccumulation::kPerHead).bytes(), 2u * 48 * 128 * 4);
-  EXPECT_GT(backward_workspace(one, DqAccumulation::kAtomic).sums_bytes, 0u);
+  EXPECT_EQ(backward_workspace(two, {.sums = DqAccumulation::kPerHead, .shares = 2}).sums_bytes, 2 * whole.sums_bytes);
+  EXPECT_EQ(backward_workspace(one, {.sums = DqAccumulation::kPerHead}).sums_bytes, 0u);
+  EXPECT_EQ(backward_workspace(one, {.sums = DqAccumulation::kPerHead}).bytes(), 2u * 48 * 128 * 4);
+  EXPECT_GT(backward_workspace(one, {.sums = DqAccumulation::kAtomic}).sums_bytes, 0u);
 }
 
 }  // namespace
