@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,24 @@ void add_smoke(std::vector<CaseTable>& tables) {
        axes({{"2"}, {"2"}, {"64"}, {"96"}, {"0"}}, {"forward_backward"}, {"fp32"}, model::attention_impl_names())});
 }
 
+/// Heads of q and of k and v, and d_model, of published models, and two extremes of sharing.
+struct GroupedHeads {
+  const char *heads, *kv_heads, *d_model;
+};
+constexpr std::array kGroupedHeads{GroupedHeads{"32", "8", "4096"}, GroupedHeads{"24", "8", "3072"},
+                                   GroupedHeads{"16", "8", "2048"}, GroupedHeads{"32", "2", "4096"},
+                                   GroupedHeads{"32", "1", "4096"}, GroupedHeads{"32", "8", "2048"}};
+const Values kGroupedImpls{"flash", "sdpa_cudnn", "sdpa_flash"};
+
+/// Adds grouped-query attention in bf16, batch 1. Without a mask and at the power limit only in the suite `full`.
+void add_grouped(std::vector<CaseTable>& tables, Suite suite, const GroupedHeads& of, const Values& seq_len,
+                 const Values& causal, const Values& passes, const Values& regimes) {
+  std::vector<Axis> all = axes({{"1"}, {of.heads}, {of.d_model}, seq_len, causal}, passes, {"bf16"}, kGroupedImpls);
+  all[all.size() - 2] = {kKvHeads, {of.kv_heads}, kAsManyHeads};
+  all.back() = regime_axis(regimes);
+  tables.push_back({"grouped", suite, false, std::move(all)});
+}
+
 /// Adds the most common cases: the usual head dimensions, causal, in bf16; the effect of the precision; the models.
 void add_standard(std::vector<CaseTable>& tables) {
   add(tables, "course", Suite::kStandard, true, {{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}}, kEnds,
@@ -84,6 +103,7 @@ void add_standard(std::vector<CaseTable>& tables) {
   for (const Shapes& shapes : model_shapes({"512"})) {
     add(tables, "models", Suite::kStandard, false, shapes, {"forward_backward"}, {Precision::kBf16});
   }
+  add_grouped(tables, Suite::kStandard, kGroupedHeads.front(), {"4096"}, {"1"}, {"forward_backward"}, {"burst"});
 }
 
 /// Adds cases that show the cost of bitwise reproducibility. A name has the key only if its value is 1.
@@ -105,6 +125,14 @@ void add_sustained(std::vector<CaseTable>& tables) {
   tables.push_back({"sustained", Suite::kFull, false, std::move(all)});
 }
 
+void add_grouped(std::vector<CaseTable>& tables) {
+  for (const GroupedHeads& of : kGroupedHeads) {
+    add_grouped(tables, Suite::kFull, of, {"512", "1024", "2048", "4096", "8192", "16384"}, {"0", "1"},
+                {"forward", "backward"}, {"burst"});
+    add_grouped(tables, Suite::kFull, of, {"8192", "16384"}, {"0", "1"}, {"forward", "backward"}, {"sustained"});
+  }
+}
+
 void add_full(std::vector<CaseTable>& tables) {
   const Values course_lengths{"64", "128", "256", "1024", "4096", "8192", "16384"};
   add(tables, "course", Suite::kFull, true,
@@ -123,6 +151,7 @@ void add_full(std::vector<CaseTable>& tables) {
   const Shapes longest{{"1"}, {"16"}, {"1024", "2048"}, {"65536"}, {"1"}};
   add(tables, "long", Suite::kFull, false, longest, kAllPasses, {Precision::kBf16});
   add_deterministic(tables);
+  add_grouped(tables);
   add_sustained(tables);
 }
 

@@ -51,11 +51,11 @@ TEST(Explain, KnowsTheAttentionOfAModel) {
   EXPECT_THAT(text, HasSubstr("  kernel     attention_fwd_sm80_16bit_kernel<bf16, 64, "));
 }
 
-TEST(Explain, SaysThatHeadsCannotBeShared) {
+TEST(Explain, KnowsGroupedQueries) {
   for (const char* const name : {"Model/size:llama3.2-1B/ctx:2048/batch:1/pass:forward/precision:bf16/impl:flash",
-                                 "Attention/batch:1/heads:32/d_model:2048/seq_len:512/causal:1/pass:forward/"
+                                 "Attention/batch:1/heads:32/d_model:2048/seq_len:2048/causal:1/pass:forward/"
                                  "precision:bf16/impl:flash/kv_heads:8"}) {
-    EXPECT_THAT(explained(name, "h100"), HasSubstr("  no plan:   32 heads share 8 heads of k and v"));
+    EXPECT_THAT(explained(name, "h100"), HasSubstr("attention_fwd_sm90_gqa_kernel<bf16, 64, "));
   }
 }
 

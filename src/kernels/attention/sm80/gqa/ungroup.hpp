@@ -1,6 +1,6 @@
-// Grouped-query attention by the sm80 kernels. They have no code for it: a head of K and V together with the heads of Q
-// that share it is a sequence of their batch, in which all heads have the same K and V, because the stride of heads is
-// 0. They write dK and dV of every head of Q to the workspace, and another kernel adds those of a group.
+// Grouped-query attention by the sm80 kernels, which have no code for it. A head of K and V together with the heads of
+// Q that share it is a sequence of their batch. All heads of this sequence have the same K and V, because the stride of
+// heads is 0. The kernels write dK and dV of every head of Q to the workspace, and another kernel adds them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,8 +37,8 @@ struct GqaWorkspace {
 
 [[nodiscard]] Launch add_groups_launch(const AttentionShape& shape);
 
-/// Calls launch(problem, arguments) for every launch of a pass: once, or once per sequence. A backward pass's dK and dV
-/// are those of every head of Q, in the workspace.
+/// Calls launch(problem, arguments) for every launch of a pass: once, or once per sequence. In a backward pass dk and
+/// dv of the arguments are in the workspace, with one gradient for every head of Q.
 template <class Launch>
 void for_each_launch(const AttentionProblem& problem, const AttentionForward& arguments, const Launch& launch);
 template <class Launch>

@@ -38,7 +38,7 @@ struct GqaBwdParams : BwdParams<Gradient, Order> {
   int kv_rows;  // per head in these sums
 };
 
-/// Whether the parameters are those of grouped-query attention.
+/// Whether `Parameters` is a GqaBwdParams.
 template <class Parameters>
 constexpr bool kIsGqa = requires(const Parameters& p) {
   p.group;

@@ -167,7 +167,7 @@ class SoftmaxGrad {
   }
 
   /// Stores dK and dV of a part of the heads that share the keys, for the kernel that adds the parts.
-  /// @param head       index of the part among those of all batches
+  /// @param head       index of the part among the parts of all batches
   /// @param first_key  of the warpgroup
   __device__ __forceinline__ void store_part_of_gradients(const float (&keys)[kGradients],
                                                           const float (&values)[kGradients], int head,

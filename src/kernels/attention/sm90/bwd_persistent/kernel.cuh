@@ -143,7 +143,7 @@ class QdoProducer {
   __device__ __forceinline__ int first_query(int i) const {
     return sm90::first_query(p_, step_of_item(i), Shared::kQueries);
   }
-  /// Number of a step among those of all of the work tile's heads, see BwdTileCoord.
+  /// Number of a step among the steps of all heads of the work tile, see BwdTileCoord.
   __device__ __forceinline__ int step_of_item(int i) const { return i + of_item(Shared::kShift); }
   /// The head of a step's Q and dO in its batch.
   __device__ __forceinline__ int loaded_head(int i) const {
