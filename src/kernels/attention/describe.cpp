@@ -67,6 +67,8 @@ std::string_view name_of(sm90::FwdConfigId tiles) {
       return "FwdM192N128";
     case sm90::FwdConfigId::kM192N64:
       return "FwdM192N64";
+    case sm90::FwdConfigId::kM192N64Wide:
+      return "FwdM192N64Wide";
     case sm90::FwdConfigId::kM256N64:
       return "FwdM256N64";
     case sm90::FwdConfigId::kM128N64:

@@ -61,6 +61,8 @@ FwdConfig forward_tile(FwdConfigId tiles) {
       return FwdM192N128::tile();
     case FwdConfigId::kM192N64:
       return FwdM192N64::tile();
+    case FwdConfigId::kM192N64Wide:
+      return FwdM192N64Wide::tile();
     case FwdConfigId::kM256N64:
       return FwdM256N64::tile();
     case FwdConfigId::kM128N64:

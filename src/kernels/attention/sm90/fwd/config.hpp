@@ -75,6 +75,14 @@ struct FwdM192N64 {
   }
 };
 
+/// 192 queries by 64 keys, head_dim 128 without a mask. For lengths at which tiles of 128 queries would leave most SMs
+/// idle in the last round. O takes 64 registers per thread, so Q is read from shared memory in every step.
+struct FwdM192N64Wide {
+  static constexpr FwdConfig tile() {
+    return {.warp_groups = 3, .cols = 64, .stages = 3, .registers = 160, .copying_registers = 32};
+  }
+};
+
 /// 256 queries by 64 keys, head_dim 32. S and P of only 64 keys leave registers for a fourth consumer warpgroup, so
 /// that the exponential unit, which limits this kernel, is always busy.
 struct FwdM256N64 {
@@ -125,9 +133,9 @@ struct FwdM64N128x2 {
   return fits_registers(tile.teams * tile.warp_groups, tile.registers, tile.copying_registers);
 }
 static_assert(fits_registers(FwdM128N128::tile()) && fits_registers(FwdM192N128::tile()) &&
-              fits_registers(FwdM192N64::tile()) && fits_registers(FwdM256N64::tile()) &&
-              fits_registers(FwdM128N64::tile()) && fits_registers(FwdM128N64x2::tile()) &&
-              fits_registers(FwdM64N128x2::tile()));
+              fits_registers(FwdM192N64::tile()) && fits_registers(FwdM192N64Wide::tile()) &&
+              fits_registers(FwdM256N64::tile()) && fits_registers(FwdM128N64::tile()) &&
+              fits_registers(FwdM128N64x2::tile()) && fits_registers(FwdM64N128x2::tile()));
 
 /// Byte offsets in a consumer group's shared memory. All parts except the barriers start at multiples of 1,024, as the
 /// 128-byte swizzle requires.
@@ -153,7 +161,7 @@ struct FwdSmemLayout {
 }
 
 /// Names of the config structs above.
-enum class FwdConfigId { kM128N128, kM192N128, kM192N64, kM256N64, kM128N64, kM128N64x2, kM64N128x2 };
+enum class FwdConfigId { kM128N128, kM192N128, kM192N64, kM192N64Wide, kM256N64, kM128N64, kM128N64x2, kM64N128x2 };
 [[nodiscard]] FwdConfig forward_tile(FwdConfigId tiles);
 
 /// A planned forward launch. It has at most one CTA per SM; a CTA starts to load its next work tile while it finishes

@@ -64,6 +64,7 @@ void launch_planned(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 80) return launch.template operator()<80, FwdM128N128>();
   }
   if constexpr (is_instantiated(128)) {
+    if (has(128, FwdConfigId::kM192N64Wide)) return launch.template operator()<128, FwdM192N64Wide>();
     if (problem.shape.head_dim == 128) return launch.template operator()<128, FwdM128N128>();
   }
   if constexpr (is_instantiated(256)) {
