@@ -94,7 +94,7 @@ class EmulatedGqa {
       p.rows = extent(workspace.rows);
       p.scale = problem_.scale;
       p.causal = shape_.causal;
-      p.group = make_fast_divmod(extent(shape_.group()) / parts);
+      p.group = extent(shape_.group()) / parts;
       p.parts = make_fast_divmod(parts);
       p.dk_sums = parts > 1 ? dk_sums.data() : nullptr;
       p.dv_sums = parts > 1 ? dv_sums.data() : nullptr;

@@ -174,6 +174,8 @@ constexpr std::array kHeadDim256{
 constexpr std::array kGqa{
     BwdRule{"head_dim 256", [](const Occupancy& o) { return o.head_dim() == 256; }, kSm80},
     BwdRule{"fewer than 65 queries or keys", [](const Occupancy& o) { return o.min_seq() < 65; }, kSm80},
+    BwdRule{"steps per head, squared, x group > 2^32", [](const Occupancy& o) { return !has_few_gqa_steps(o.shape()); },
+            kSm80},
     BwdRule{"deterministic, > 4 K/V tiles per head", &has_many_tiles_of_head, kSm80},
     BwdRule{"deterministic", &is_deterministic, kPerKvTile},
     BwdRule{"head_dim 128", [](const Occupancy& o) { return o.head_dim() == 128; }, kAtomicTile},

@@ -15,7 +15,7 @@ GqaBwdParams<Gradient, Order> gqa_parameters(const AttentionProblem& problem, co
   const WorkspacePointers workspace = workspace_parts(problem, arguments, choice);
   const auto group = static_cast<int>(problem.shape.group());
   GqaBwdParams<Gradient, Order> parameters{backward_parameters(problem, arguments, dk, dv, order, choice),
-                                           make_fast_divmod(group / choice.parts),
+                                           group / choice.parts,
                                            make_fast_divmod(choice.parts),
                                            workspace.dk_sums,
                                            workspace.dv_sums,

@@ -60,6 +60,11 @@ BwdTileOrder backward_order(const AttentionShape& shape, int parts) {
           .items = static_cast<int>(key_tiles(shape) * heads)};
 }
 
+bool has_few_gqa_steps(const AttentionShape& shape) {
+  const std::int64_t steps = block_count(shape.seq_q, backward_tile(static_cast<int>(shape.head_dim)).queries);
+  return steps * steps <= kMaxGqaSteps / shape.group();
+}
+
 int backward_parts(const AttentionShape& shape) {
   const std::int64_t group = shape.group(), tiles = key_tiles(shape) * head_count(shape, 1);
   std::int64_t parts = std::min(block_count(kFullItems, tiles), group);

@@ -106,6 +106,31 @@ constexpr int kMaxHeadRows = 1024;
   return head_dim <= 80 && sums == DqAccumulation::kAtomic;
 }
 
+/// With grouped-query attention, the square of the number of steps per head, times the heads of a work tile, is below
+/// this limit. A multiplication by gqa_multiplier() then divides every step of the work tile exactly.
+constexpr std::int64_t kMaxGqaSteps = std::int64_t{1} << 32;
+
+/// Returns 2^32 / steps, rounded up, for more than one step.
+[[nodiscard]] constexpr std::uint32_t gqa_multiplier(int steps) {
+  return 0xffffffffu / static_cast<std::uint32_t>(steps) + 1u;
+}
+
+/// A step among the steps of all heads of a work tile: its head of Q, counted from the work tile's first, and the step
+/// among the steps of that head.
+struct StepOfHead {
+  int head{}, step{};
+  bool operator==(const StepOfHead&) const = default;
+};
+/// @param multiplier  gqa_multiplier(steps_of_head)
+[[nodiscard]] constexpr StepOfHead step_of_head(int step, int steps_of_head, std::uint32_t multiplier) {
+  const std::uint64_t product = static_cast<std::uint64_t>(static_cast<std::uint32_t>(step)) * multiplier;
+  const int head = steps_of_head == 1 ? step : static_cast<int>(product >> 32);
+  return {head, step - head * steps_of_head};
+}
+
+/// Whether the steps of the problem's work tiles stay below kMaxGqaSteps.
+[[nodiscard]] bool has_few_gqa_steps(const AttentionShape& shape);
+
 struct BwdPlan {
   BwdSchedule blocks{};
   DqAccumulation sums{};  // kPerKvTile requires persistent CTAs and at most kMaxSumsApart K/V tiles per head

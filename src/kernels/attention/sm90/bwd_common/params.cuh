@@ -26,12 +26,13 @@ struct BwdParams {
 };
 
 /// Parameters for grouped-query attention. The heads of Q that share a head of K and V are divided into parts of
-/// `group` heads. A work tile is a K/V tile and the queries of one part: every step of plain attention becomes `group`
-/// steps, one per head. All members of the base that count or name a work tile's head count parts: part e of all
-/// batches has the query heads from e * group on, and the head e / parts of K and V.
+/// `group` heads. A work tile is a K/V tile and the queries of one part, all queries of a head before those of the
+/// next, so that the CTAs of a part read and add to about the same heads at a time, which stay in the L2 cache. All
+/// members of the base that count or name a work tile's head count parts: part e of all batches has the query heads
+/// from e * group on, and the head e / parts of K and V.
 template <class Gradient, class Order>
 struct GqaBwdParams : BwdParams<Gradient, Order> {
-  FastDivmod group;  // heads of Q per part
+  int group;         // heads of Q per part
   FastDivmod parts;  // per head of K and V
   // With several parts, their dK and dV in the layout of accumulators, see BwdWorkspace::kv_sums_bytes; with one, null.
   float *dk_sums, *dv_sums;
@@ -51,7 +52,7 @@ __device__ __forceinline__ int query_heads(const BwdParams<Gradient, Order>& /*p
 }
 template <class Gradient, class Order>
 __device__ __forceinline__ int query_heads(const GqaBwdParams<Gradient, Order>& p) {
-  return p.group.value;
+  return p.group;
 }
 
 /// Returns the head of K and V of a work tile's head.
@@ -64,39 +65,22 @@ __device__ __forceinline__ int kv_head(const GqaBwdParams<Gradient, Order>& p, i
   return divide(head, p.parts);
 }
 
-/// Returns, for step number `step` of all of a work tile's heads, the step in its head of Q and, below, that head. With
-/// kFault injected, it is always the first head.
-template <class Gradient, class Order>
-__device__ __forceinline__ int step_in_head(const BwdParams<Gradient, Order>& /*parameters*/, int step) {
-  return step;
-}
-template <class Gradient, class Order>
-__device__ __forceinline__ int step_in_head(const GqaBwdParams<Gradient, Order>& p, int step) {
-  return divide(step, p.group);
-}
-template <InjectedFault kFault = InjectedFault::kNone, class Gradient, class Order>
-__device__ __forceinline__ int query_head(const BwdParams<Gradient, Order>& /*parameters*/, int head, int /*step*/) {
-  return head;
-}
-template <InjectedFault kFault = InjectedFault::kNone, class Gradient, class Order>
-__device__ __forceinline__ int query_head(const GqaBwdParams<Gradient, Order>& p, int head, int step) {
-  if (kFault != InjectedFault::kNone && injected(kFault)) return head * p.group.value;
-  return (head - divide(step, p.group)) * p.group.value + step;
+/// Returns a work tile's nth head of Q. With kFault injected, it is always the first.
+/// @param head  the work tile's head, in its batch or among the heads of all batches
+template <InjectedFault kFault, class Gradient, class Order>
+__device__ __forceinline__ int query_head(const GqaBwdParams<Gradient, Order>& p, int head, int nth) {
+  return head * p.group + (injected(kFault) ? 0 : nth);
 }
 
 /// Returns query_head() of the Q and dO to load; `head` is the work tile's head in its batch.
 template <class Gradient, class Order>
-__device__ __forceinline__ int loaded_head(const BwdParams<Gradient, Order>& /*parameters*/, int head, int /*step*/) {
-  return head;
-}
-template <class Gradient, class Order>
-__device__ __forceinline__ int loaded_head(const GqaBwdParams<Gradient, Order>& p, int head, int step) {
-  if (injected(InjectedFault::kGqaHead)) return step % p.group.value * p.heads + head;
-  return query_head(p, head, step);
+__device__ __forceinline__ int loaded_head(const GqaBwdParams<Gradient, Order>& p, int head, int nth) {
+  if (injected(InjectedFault::kGqaHead)) return nth * p.heads + head;
+  return head * p.group + nth;
 }
 
 /// Coordinates of a work tile: its keys and the steps over the queries that see them. There are `steps` steps from
-/// step `first_step` of every head on; after the last queries they continue with the first.
+/// `first_step` on, which follow each other for every head of Q; after the last queries they continue with the first.
 struct BwdTileCoord {
   int first_key;
   int head;  // index among the heads of all batches

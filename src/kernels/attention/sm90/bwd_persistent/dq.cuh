@@ -43,16 +43,22 @@ class DqMainloop : protected SoftmaxGrad<Element, Parameters, PersistentSmem<kHe
     return load_shared(shared_.field(late_kept(i), field));
   }
   __device__ __forceinline__ int first_query(int i) const {
+    if constexpr (kIsGqa<Parameters>) i = shared_.gqa_step(kept(), i).step;
     return sm90::first_query(p_, i + of_item(Shared::kShift), kQueries);
   }
   __device__ __forceinline__ int late_query(int i) const {
-    return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
+    if constexpr (kIsGqa<Parameters>) {
+      return sm90::first_query(p_, late_step(i).step + of_late_item(Shared::kShift, i), kQueries);
+    } else {
+      return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
+    }
   }
+  __device__ __forceinline__ StepOfHead late_step(int i) const { return shared_.gqa_step(late_kept(i), i - 1); }
   /// Head of Q of step i - 1 among the heads of all batches.
   __device__ __forceinline__ int late_head(int i) const {
     const int head = of_late_item(Shared::kHeadOfAll, i);
     if constexpr (kIsGqa<Parameters>) {
-      return query_head<InjectedFault::kGqaDq>(p_, head, i - 1 + of_late_item(Shared::kShift, i));
+      return query_head<InjectedFault::kGqaDq>(p_, head, late_step(i).head);
     } else {
       return head;
     }

@@ -65,7 +65,14 @@ class KvProducer {
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
     store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
     store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
-    store_shared(shared_.field(kept(), Shared::kShift), place.first_step * query_heads(p_) - begin);
+    if constexpr (kIsGqa<Parameters>) {
+      store_shared(shared_.field(kept(), Shared::kShift), place.first_step);
+      const int steps = steps_of_head(p_, place.first_key / kBackwardKeys, Shared::kQueries);
+      store_shared(shared_.field(kept(), Shared::kStepsOfHead), steps);
+      store_shared(shared_.field(kept(), Shared::kMultiplier), static_cast<int>(gqa_multiplier(steps)));
+    } else {
+      store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);
+    }
     show(begin, place.steps);
   }
 
@@ -141,15 +148,15 @@ class QdoProducer {
     return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
   }
   __device__ __forceinline__ int first_query(int i) const {
-    return sm90::first_query(p_, step_of_item(i), Shared::kQueries);
+    if constexpr (kIsGqa<Parameters>) i = gqa_step(i).step;
+    return sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
   }
-  /// Number of a step among the steps of all heads of the work tile, see BwdTileCoord.
-  __device__ __forceinline__ int step_of_item(int i) const { return i + of_item(Shared::kShift); }
-  /// The head of a step's Q and dO in its batch.
+  __device__ __forceinline__ StepOfHead gqa_step(int i) const { return shared_.gqa_step(item_ % kKeptStages, i); }
+  /// Head of a step's Q and dO in its batch.
   __device__ __forceinline__ int loaded_head(int i) const {
     const int head = of_item(Shared::kHead);
     if constexpr (kIsGqa<Parameters>) {
-      return sm90::loaded_head(p_, head, step_of_item(i));
+      return sm90::loaded_head(p_, head, gqa_step(i).head);
     } else {
       return head;
     }
@@ -173,7 +180,7 @@ class QdoProducer {
   __device__ __forceinline__ void fetch_statistics(int i) const {
     int head = of_item(Shared::kHeadOfAll);
     if constexpr (kIsGqa<Parameters>) {
-      head = query_head<InjectedFault::kGqaStatistics>(p_, head, step_of_item(i));
+      head = query_head<InjectedFault::kGqaStatistics>(p_, head, gqa_step(i).head);
     }
     const std::int64_t row = static_cast<std::int64_t>(head) * p_.rows + first_query(i);
     bulk_load(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,

@@ -52,10 +52,14 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, Sched
   return backward_item(p, dealt.item);
 }
 
-/// Returns the number of steps over the queries that see a K/V tile.
+/// Returns the number of steps over the queries of one head that see a K/V tile and, below, of all its heads.
+template <class Parameters>
+__device__ __forceinline__ int steps_of_head(const Parameters& p, int tile, int queries) {
+  return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
+}
 template <class Parameters>
 __device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
-  return (all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0)) * query_heads(p);
+  return steps_of_head(p, tile, queries) * query_heads(p);
 }
 
 /// Returns the coordinates of a work tile.
@@ -73,10 +77,9 @@ __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, cons
           .steps = steps_of(p, tile, queries)};
 }
 
-/// Returns the first query of a step, numbered as in BwdTileCoord, or among the steps of all heads.
+/// Returns the first query of a step, numbered as in BwdTileCoord.
 template <class Parameters>
 __device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
-  if constexpr (kIsGqa<Parameters>) step = divide(step, p.group);
   const int all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
@@ -98,13 +101,16 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   static_assert(kValuesEmpty + kKeptStages == static_cast<int>(Tiles::kQueriesFull));
 
   /// Fields of a work tile. They are read at every use, because no registers are left to keep them in. The work tile
-  /// has the CTA's steps [kBegin, kEnd); a step plus kShift is the step number of BwdTileCoord, times the number of
-  /// query heads. kHead and kHeadOfAll are the work tile's head in its batch and among all batches. An empty work tile
-  /// follows the last work tile.
+  /// has the CTA's steps [kBegin, kEnd); a step plus kShift is the step number of BwdTileCoord (with grouped-query
+  /// attention, a step of its head). kHead and kHeadOfAll are the work tile's head in its batch and among all batches.
+  /// An empty work tile follows the last work tile.
   enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
   /// Additional fields with kPerHead. For queries before kFirstSeen the work tile is the first to contribute to the
   /// head's sums. kHeadOfSums is the index of the sums, kPlace the PerHeadTile.
   enum HeadField { kFirstSeen, kHeadOfSums, kPlace, kHeadFields };
+  /// Additional fields with grouped-query attention, in the place of those: the steps per head of Q, and
+  /// gqa_multiplier().
+  enum GqaField { kStepsOfHead, kMultiplier };
   static constexpr int kFieldBytes = kKeptStages * kFields * 4, kHeadFieldBytes = kKeptStages * kHeadFields * 4;
   static_assert(kBarriers * kBarrierSize + kFieldBytes + kHeadFieldBytes <= kBarrierBytes, "all have their room");
 
@@ -119,6 +125,15 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   }
   __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, HeadField field) const {
     return barrier(kBarriers) + kFieldBytes + (kept * kHeadFields + field) * 4;
+  }
+
+  __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, GqaField field) const {
+    return this->field(kept, static_cast<HeadField>(field));
+  }
+  /// Returns, for the CTA's step `i`, the step of its head of Q; `i` is a step of the work tile in stage `kept`.
+  __device__ __forceinline__ StepOfHead gqa_step(std::uint32_t kept, int i) const {
+    return step_of_head(i - load_shared(field(kept, kBegin)), load_shared(field(kept, kStepsOfHead)),
+                        static_cast<std::uint32_t>(load_shared(field(kept, kMultiplier))));
   }
 
   /// Initialises the barriers; one thread calls it.

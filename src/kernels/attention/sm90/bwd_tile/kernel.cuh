@@ -14,7 +14,8 @@ class TileProducer {
   static constexpr int kHeadDim = Shared::kHeadDim;
 
  public:
-  __device__ __forceinline__ TileProducer(const Parameters& parameters, Shared shared, const BwdTileCoord& place)
+  __device__ __forceinline__ TileProducer(const Parameters& parameters, Shared shared,
+                                          const TileCoordOf<Parameters>& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
   /// Loads the first tiles while the preprocess kernel still runs, because that kernel does not write them.
@@ -48,6 +49,16 @@ class TileProducer {
   }
   __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, Shared::kQueries); }
 
+  /// Head of the i-th step's Q and dO in its batch.
+  __device__ __forceinline__ int loaded_head(int i) const {
+    const int head = place_.head % p_.heads;
+    if constexpr (kIsGqa<Parameters>) {
+      return sm90::loaded_head(p_, head, gqa_step(p_, place_, i, Shared::kQueries).head);
+    } else {
+      return head;
+    }
+  }
+
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full);
     mbarrier_arrive_expect_tx(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
@@ -80,9 +91,8 @@ class TileProducer {
                                              int first_query, int i) const {
     const std::uint32_t barrier = shared_.barrier(full);
     mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    tma_load_tile<kHeadDim>(tile, Shared::kPanelBytes, map,
-                            {first_query, loaded_head(p_, place_.head % p_.heads, i), place_.head / p_.heads}, barrier,
-                            l2_cache_hint<CacheHint::kEvictLast>());
+    tma_load_tile<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, loaded_head(i), place_.head / p_.heads},
+                            barrier, l2_cache_hint<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
@@ -100,13 +110,14 @@ class TileProducer {
   }
   /// Index of a step's first row in lse and delta.
   __device__ __forceinline__ std::int64_t row(int i) const {
-    return static_cast<std::int64_t>(one_item_head<InjectedFault::kGqaStatistics>(p_, place_, i)) * p_.rows +
+    return static_cast<std::int64_t>(one_item_head<InjectedFault::kGqaStatistics>(p_, place_, i, Shared::kQueries)) *
+               p_.rows +
            first_query(i);
   }
 
   const Parameters& p_;
   Shared shared_;
-  const BwdTileCoord& place_;
+  const TileCoordOf<Parameters>& place_;
 };
 
 /// Runs a CTA with one work tile. The first thread of the first warpgroup is the producer; the other warpgroups call
@@ -118,7 +129,7 @@ __device__ __forceinline__ void run_one_item(const Parameters& parameters, char*
   // After a shuffle from one lane, the compiler treats the number as uniform in the warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
-  const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
+  const auto place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
   if (warp_group == 0) {
     setmaxnreg_dec<Shared::kTile.copying_registers>();
     if (threadIdx.x == 0) TileProducer<Shared, Parameters>{parameters, shared, place}.run();
@@ -131,7 +142,7 @@ __device__ __forceinline__ void run_one_item(const Parameters& parameters, char*
 template <class Element, int kHeadDim, class Parameters>
 __device__ __forceinline__ void one_item_block(const Parameters& parameters, char* memory) {
   using Shared = TileSmem<kHeadDim>;
-  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BwdTileCoord& place, int group) {
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const TileCoordOf<Parameters>& place, int group) {
     TileDkDvMainloop<Element, kHeadDim, Parameters>{parameters, shared, place, group}.run();
   });
 }

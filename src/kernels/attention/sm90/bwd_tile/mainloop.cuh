@@ -22,8 +22,8 @@ class TileDkDvMainloop : SoftmaxGrad<Element, Parameters, TileSmem<kHeadDim>> {
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
 
  public:
-  __device__ __forceinline__ TileDkDvMainloop(const Parameters& parameters, Shared shared, const BwdTileCoord& place,
-                                              int group)
+  __device__ __forceinline__ TileDkDvMainloop(const Parameters& parameters, Shared shared,
+                                              const TileCoordOf<Parameters>& place, int group)
       : Scores{parameters, shared, group}, place_{place} {}
 
   __device__ __forceinline__ void run() {
@@ -109,7 +109,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, Parameters, TileSmem<kHeadDim>> {
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
     if (injected(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
-    Scores::add_query_gradient(dq, first_query(i), one_item_head<InjectedFault::kGqaDq>(p_, place_, i),
+    Scores::add_query_gradient(dq, first_query(i), one_item_head<InjectedFault::kGqaDq>(p_, place_, i, kQueries),
                                [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
@@ -132,7 +132,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, Parameters, TileSmem<kHeadDim>> {
     bulk_wait_group_read();
   }
 
-  const BwdTileCoord& place_;
+  const TileCoordOf<Parameters>& place_;
   float keys_[kGradients], values_[kGradients];  // sums of dK and dV
 };
 

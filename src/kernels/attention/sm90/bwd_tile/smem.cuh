@@ -1,6 +1,8 @@
 // Parameters of the one-tile-per-CTA sm90 backward kernels, a CTA's work tile, and the contents of its shared memory.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/attention/sm90/bwd_common/params.cuh"
 #include "kernels/attention/sm90/bwd_common/smem.cuh"
 
@@ -9,8 +11,16 @@ namespace tbench::kernels::sm90 {
 using TileParams = BwdParams<CUtensorMap, BwdTileOrder>;
 using GqaTileParams = GqaBwdParams<CUtensorMap, BwdTileOrder>;
 
+/// BwdTileCoord for grouped-query attention.
+struct GqaTileCoord : BwdTileCoord {
+  std::uint32_t multiplier;  // gqa_multiplier() of the steps per head of Q
+};
 template <class Parameters>
-__device__ __forceinline__ BwdTileCoord one_item_place(const Parameters& p, int item, int queries, int keys) {
+using TileCoordOf = std::conditional_t<kIsGqa<Parameters>, GqaTileCoord, BwdTileCoord>;
+
+template <class Parameters>
+__device__ __forceinline__ TileCoordOf<Parameters> one_item_place(const Parameters& p, int item, int queries,
+                                                                  int keys) {
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads =
       min(p.order.heads, p.batch_heads - first_head);  // number of heads of this group; the last group may be smaller
@@ -18,21 +28,40 @@ __device__ __forceinline__ BwdTileCoord one_item_place(const Parameters& p, int 
   const int tile = in_group / heads;
   const int all = all_steps(p, queries), first_step = tile * keys / queries;
   // Also without a mask, neighbouring CTAs start at different queries, so that they add to different sums of dQ.
-  return {.first_key = tile * keys,
-          .head = first_head + in_group % heads,
-          .first_step = p.causal ? first_step : first_step % all,
-          .steps = (p.causal ? all - first_step : all) * query_heads(p)};
+  const BwdTileCoord place{.first_key = tile * keys,
+                           .head = first_head + in_group % heads,
+                           .first_step = p.causal ? first_step : first_step % all,
+                           .steps = (p.causal ? all - first_step : all) * query_heads(p)};
+  if constexpr (kIsGqa<Parameters>) {
+    return {place, gqa_multiplier(p.causal ? all - first_step : all)};
+  } else {
+    return place;
+  }
 }
 
-/// First query of the CTA's i-th step and, below, its head of Q among the heads of all batches.
+/// The CTA's i-th step. The steps per head are computed again, because no register is left to keep them in.
+__device__ __forceinline__ StepOfHead gqa_step(const GqaTileParams& p, const GqaTileCoord& place, int i, int queries) {
+  return step_of_head(i, all_steps(p, queries) - (p.causal ? place.first_step : 0), place.multiplier);
+}
+
+/// First query of the CTA's i-th step.
 template <class Parameters>
-__device__ __forceinline__ int one_item_query(const Parameters& p, const BwdTileCoord& place, int i, int queries) {
-  const int step = place.first_step + step_in_head(p, i), all = all_steps(p, queries);
+__device__ __forceinline__ int one_item_query(const Parameters& p, const TileCoordOf<Parameters>& place, int i,
+                                              int queries) {
+  if constexpr (kIsGqa<Parameters>) i = gqa_step(p, place, i, queries).step;
+  const int step = place.first_step + i, all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
+
+/// Head of Q of the CTA's i-th step among the heads of all batches.
 template <InjectedFault kFault, class Parameters>
-__device__ __forceinline__ int one_item_head(const Parameters& p, const BwdTileCoord& place, int i) {
-  return query_head<kFault>(p, place.head, i);
+__device__ __forceinline__ int one_item_head(const Parameters& p, const TileCoordOf<Parameters>& place, int i,
+                                             int queries) {
+  if constexpr (kIsGqa<Parameters>) {
+    return query_head<kFault>(p, place.head, gqa_step(p, place, i, queries).head);
+  } else {
+    return place.head;
+  }
 }
 
 /// Holds K and V as [block of 64 keys, panel, 64, 64], which dK and dV overwrite at the end, then BwdSmem. `kOthers` is
