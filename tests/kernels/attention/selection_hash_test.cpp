@@ -99,6 +99,8 @@ int number_of(sm80::BwdAlgorithm method) {
 /// FwdM128N64 is the only config at head_dim 256.
 int number_of(sm90::FwdConfigId tiles) {
   switch (tiles) {
+    case sm90::FwdConfigId::kM192N64Wide:
+      return 7;
     case sm90::FwdConfigId::kM128N128:
     case sm90::FwdConfigId::kM128N64:
       return 1;

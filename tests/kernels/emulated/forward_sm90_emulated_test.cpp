@@ -14,7 +14,8 @@ using Attentions =
     testing::Types<EmulatedForward<32, FwdM128N128>, EmulatedForward<32, FwdM256N64>, EmulatedForward<64, FwdM128N128>,
                    EmulatedForward<64, FwdM192N128>, EmulatedForward<64, FwdM128N64x2>,
                    EmulatedForward<64, FwdM64N128x2>, EmulatedForward<80, FwdM128N128>, EmulatedForward<80, FwdM192N64>,
-                   EmulatedForward<128, FwdM128N128>, EmulatedForward<256, FwdM128N64>>;
+                   EmulatedForward<128, FwdM128N128>, EmulatedForward<128, FwdM192N64Wide>,
+                   EmulatedForward<256, FwdM128N64>>;
 TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {

@@ -207,7 +207,7 @@ const RuleTable<Config>& table_of(const AttentionShape& shape) {
 Selection<BwdPlan> select_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return {};
   auto [plan, rule] = table_of(problem.shape).decide({problem, limits});
-  if (plan && problem.shape.group() != 1) plan->parts = backward_parts(problem.shape);
+  if (plan && problem.shape.group() != 1) plan->parts = backward_parts(problem.shape, limits.multiprocessors);
   return {.plan = plan, .rule = rule};
 }
 

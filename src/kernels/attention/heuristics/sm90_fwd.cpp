@@ -119,7 +119,17 @@ constexpr std::array kHeadDim80{
     FwdRule{kOtherwise, &always, FwdConfigId::kM128N128},
 };
 
-constexpr std::array kHeadDim128{FwdRule{kOtherwise, &always, FwdConfigId::kM128N128}};
+/// Number of queries per SM if every SM computes whole tiles of `rows` queries.
+std::int64_t rows_per_sm(const Occupancy& o, std::int64_t rows) { return block_count(o.q_tiles(rows), o.num_sms()) * rows; }
+
+/// FwdM192N64Wide computes a query in 5 to 9 % less time than FwdM128N128, but its larger tiles may leave more SMs idle
+/// in the last round. Measured from 361 to 8,192 tokens.
+constexpr std::array kHeadDim128{
+    FwdRule{"no mask, queries per SM in 192-row tiles <= 1.05 x those in 128-row tiles",
+            [](const Occupancy& o) { return !o.causal() && 20 * rows_per_sm(o, 192) <= 21 * rows_per_sm(o, 128); },
+            FwdConfigId::kM192N64Wide},
+    FwdRule{kOtherwise, &always, FwdConfigId::kM128N128},
+};
 constexpr std::array kHeadDim256{FwdRule{kOtherwise, &always, FwdConfigId::kM128N64}};
 
 constexpr RuleTable<Path> kPathTable{"sm90_fwd[path]", kPath};

@@ -1,14 +1,14 @@
 #include "kernels/attention/sm90/bwd_common/config.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::int64_t kStepRows = 128;   // a multiple of the queries per step of every kernel
-constexpr std::int64_t kFullItems = 250;  // work tiles that fill a GPU's SMs evenly, about two each
+constexpr std::int64_t kStepRows = 128;  // a multiple of the queries per step of every kernel
 
 std::int64_t key_tiles(const AttentionShape& shape) {
   return block_count(shape.seq_kv, backward_keys(static_cast<int>(shape.head_dim)));
@@ -20,16 +20,20 @@ std::int64_t head_count(const AttentionShape& shape, int parts) { return shape.b
 /// Returns the number of groups of heads. With persistent CTAs a group has about two work tiles per SM, whose Q, dO and
 /// dQ sums take 16 MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With only one or one and a half
 /// work tiles per SM and group, some CTAs would get up to 1.8 times their share. With one tile per CTA it is faster if
-/// a group has as many heads as fit into 40 MiB.
+/// a group has as many heads as fit into 40 MiB. With grouped-query attention, whose heads are larger, a group has at
+/// least about one work tile per SM: with fewer, the heaviest tiles of the last group would start last.
 std::int64_t head_groups(const AttentionShape& shape, int parts) {
+  constexpr std::int64_t kItems = 250;
+  constexpr std::int64_t kGqaGroupItems = 128;
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
   const std::int64_t heads = head_count(shape, parts);
   if (backward_blocks(shape) == BwdSchedule::kPersistent) {
-    return std::clamp<std::int64_t>((key_tiles(shape) * heads + kFullItems / 2) / kFullItems, 1, heads);
+    return std::clamp<std::int64_t>((key_tiles(shape) * heads + kItems / 2) / kItems, 1, heads);
   }
   // Q, dO and dQ sums
   const std::int64_t bytes_of_head = shape.group() / parts * shape.seq_q * shape.head_dim * (2 + 2 + 4);
-  return block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
+  const std::int64_t fewest = shape.group() == 1 ? 1 : block_count(kGqaGroupItems, key_tiles(shape));
+  return block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, std::min(fewest, heads), heads));
 }
 
 }  // namespace
@@ -65,11 +69,21 @@ bool has_few_gqa_steps(const AttentionShape& shape) {
   return steps * steps <= kMaxGqaSteps / shape.group();
 }
 
-int backward_parts(const AttentionShape& shape) {
-  const std::int64_t group = shape.group(), tiles = key_tiles(shape) * head_count(shape, 1);
-  std::int64_t parts = std::min(block_count(kFullItems, tiles), group);
-  while (group % parts != 0) ++parts;
-  return static_cast<int>(parts);
+int backward_parts(const AttentionShape& shape, int multiprocessors) {
+  // To store and add one part of dK and dV takes as long as the steps of this many queries of one head.
+  const double queries_of_adding = shape.causal ? 600 : 300;
+  const double tiles = static_cast<double>(key_tiles(shape) * head_count(shape, 1));
+  const double queries = static_cast<double>(shape.group() * shape.seq_q);
+  const auto duration = [&](std::int64_t parts) {
+    const double count = static_cast<double>(parts), rounds = tiles * count / multiprocessors;
+    const double busiest = shape.causal ? std::max(rounds, 2.0) : std::ceil(rounds);
+    return busiest / count * (parts > 1 ? 1 + count * queries_of_adding / queries : 1);
+  };
+  std::int64_t best = 1;
+  for (std::int64_t parts = 2; parts <= shape.group(); ++parts) {
+    if (shape.group() % parts == 0 && duration(parts) < duration(best)) best = parts;
+  }
+  return static_cast<int>(best);
 }
 
 BwdSchedule backward_blocks(const AttentionShape& shape) {

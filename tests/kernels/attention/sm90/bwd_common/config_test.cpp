@@ -124,19 +124,49 @@ AttentionShape grouped(std::int64_t batch, std::int64_t heads, std::int64_t kv_h
           .kv_heads = kv_heads};
 }
 
-TEST(BackwardParts, DivideAGroupUntilWorkTilesAre250) {
-  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 8192)), 1);  // 512 work tiles
-  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 4096)), 1);  // 256
-  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 2048)), 2);  // 128
-  EXPECT_EQ(backward_parts(grouped(1, 32, 8, 512)), 4);   // 32: one head each is not enough
-  EXPECT_EQ(backward_parts(grouped(1, 32, 1, 8192)), 4);  // 64
-  EXPECT_EQ(backward_parts(grouped(1, 24, 8, 2000)), 3);  // 128, and 2 does not divide the group of 3
-  EXPECT_EQ(backward_parts(grouped(1, 32, 32, 512)), 1);  // no groups
+int parts_of(const AttentionShape& shape) { return backward_parts(shape, kH200.multiprocessors); }
+
+TEST(BackwardParts, DivideAGroupUntilTheHeaviestTileTakesItsShare) {
+  EXPECT_EQ(parts_of(grouped(1, 32, 8, 8192)), 1);  // 512 work tiles
+  EXPECT_EQ(parts_of(grouped(1, 32, 8, 4096)), 1);  // 256
+  EXPECT_EQ(parts_of(grouped(1, 32, 8, 2048)), 2);  // 128; four parts take longer to add (measured)
+  EXPECT_EQ(parts_of(grouped(1, 32, 8, 512)), 4);   // 32: one head each
+  EXPECT_EQ(parts_of(grouped(1, 32, 1, 8192)), 8);  // 64
+  EXPECT_EQ(parts_of(grouped(1, 24, 8, 2000)), 3);  // 128, and 2 does not divide the group of 3
+  EXPECT_EQ(parts_of(grouped(1, 32, 32, 512)), 1);  // no groups
+}
+
+TEST(BackwardParts, FillRoundsWithoutAMask) {
+  AttentionShape shape = grouped(1, 32, 8, 2048);
+  shape.causal = false;
+  EXPECT_EQ(parts_of(shape), 1);  // 128 work tiles in one round
+  shape.seq_q = shape.seq_kv = 1024;
+  EXPECT_EQ(parts_of(shape), 2);  // 64
+}
+
+TEST(GqaSteps, AreDividedExactly) {
+  for (const int steps : {1, 2, 3, 7, 63, 64, 1000, 16384}) {
+    const std::uint32_t multiplier = gqa_multiplier(steps);
+    const auto heads = static_cast<int>(std::min<std::int64_t>(kMaxGqaSteps / steps / steps, 64));
+    for (int head = 0; head < heads; ++head) {
+      for (const int step : {0, 1, steps / 2, steps - 1}) {
+        if (step >= steps) continue;
+        EXPECT_EQ(step_of_head(head * steps + step, steps, multiplier), (StepOfHead{head, step})) << steps;
+      }
+    }
+  }
+}
+
+TEST(GqaSteps, AreFewUpToAMillionTokensOfSixteenHeads) {
+  EXPECT_TRUE(has_few_gqa_steps(grouped(1, 16, 1, std::int64_t{1} << 20)));
+  EXPECT_FALSE(has_few_gqa_steps(grouped(1, 32, 1, std::int64_t{1} << 20)));
 }
 
 TEST(BackwardParts, AreTheHeadsOfTheOrder) {
   // Q, dO and dQ sums of a part's two heads take 2 * 2,048 * 128 * 8 bytes = 4 MiB; 10 parts of 16 fit, in two groups
   EXPECT_EQ(backward_order(grouped(1, 32, 8, 2048), 2), (BwdTileOrder{.tiles = 16, .heads = 8, .items = 256}));
+  // 32 MiB for the four heads of a group: one fits, but its 64 work tiles are fewer than SMs
+  EXPECT_EQ(backward_order(grouped(1, 32, 8, 8192)), (BwdTileOrder{.tiles = 64, .heads = 2, .items = 512}));
   EXPECT_EQ(backward_launch(grouped(1, 32, 8, 2048), BwdSchedule::kOneTilePerCta, kH200, 2).grid, (Grid{256, 1, 1}));
 }
 

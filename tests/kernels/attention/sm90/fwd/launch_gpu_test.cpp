@@ -47,6 +47,7 @@ std::vector<Instance> instances() {
                                           {64, FwdConfigId::kM64N128x2},
                                           {80, kNarrow},
                                           {80, FwdConfigId::kM192N64},
+                                          {128, FwdConfigId::kM192N64Wide},
                                           {128, kNarrow},
                                           {256, FwdConfigId::kM128N64}}) {
       all.push_back({precision, head_dim, tiles});
