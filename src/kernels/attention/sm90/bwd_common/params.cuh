@@ -26,10 +26,10 @@ struct BwdParams {
 };
 
 /// Parameters for grouped-query attention. The heads of Q that share a head of K and V are divided into parts of
-/// `group` heads. A work tile is a K/V tile and the queries of one part, all queries of a head before those of the
-/// next, so that the CTAs of a part read and add to about the same heads at a time, which stay in the L2 cache. All
-/// members of the base that count or name a work tile's head count parts: part e of all batches has the query heads
-/// from e * group on, and the head e / parts of K and V.
+/// `group` heads. A work tile is a K/V tile and the queries of one part, head by head. The CTAs of a part therefore
+/// read and add to about the same heads at a time, which stay in the L2 cache. In all members of the base and in work
+/// tiles, a head is a part. Part e of all batches has the query heads from e * group on, and the head e / parts of K
+/// and V.
 template <class Gradient, class Order>
 struct GqaBwdParams : BwdParams<Gradient, Order> {
   int group;         // heads of Q per part
