@@ -123,11 +123,13 @@ TEST(CaseList, FullHoldsTheWholeModelGrid) {
 TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
   // The course: 6 widths x 7 lengths x causal or not x 3 passes. The models: each size x 4 contexts x 3 passes. Long
   // sequences with one head: 2 widths x 3 lengths x 3 passes, and the same with 16 heads. Sustained: 2 widths x 2
-  // lengths x 2 passes, in bf16.
+  // lengths x 2 passes, in bf16. Grouped heads: 6 kinds x 2 masks x 2 passes with 6 lengths in bursts and 2 sustained,
+  // and the standard suite's case.
   const std::int64_t course = 6 * 7 * 2 * 3, models = course_sizes() * 4 * 3, one_head = 2 * 3 * 3,
-                     sixteen_heads = 2 * 3 * 3, sustained = 2 * 2 * 2;
+                     sixteen_heads = 2 * 3 * 3, sustained = 2 * 2 * 2, grouped = 6 * 2 * 2 * (6 + 2) + 1;
   EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"),
-            course + models + one_head + sixteen_heads + sustained);
+            course + models + one_head + sixteen_heads + sustained + grouped);
+  EXPECT_EQ(count_of(Suite::kFull, "impl:sdpa_cudnn/kv_heads:"), grouped);
   EXPECT_EQ(count_of(Suite::kFull, "impl:sdpa_cudnn/regime:sustained"), sustained);
   // These cases exist only in bf16: a model's backward by itself (each size x 4 contexts), and 65,536 tokens with 16
   // heads (2 widths x 3 passes).

@@ -158,6 +158,20 @@ TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
   EXPECT_FALSE(choice(4, 32, 2048, false).counted);
 }
 
+TEST(ChooseForward, WideTilesOf128ColumnsWithoutAMaskWhereRoundsAreAsFull) {
+  const auto is_wide = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal = false) {
+    AttentionProblem one = problem(seq, 128, heads, causal);
+    one.shape.batch = batch;
+    return choose_forward(one, kH200)->tiles == FwdConfigId::kM192N64Wide;
+  };
+  EXPECT_TRUE(is_wide(2, 24, 1500));   // 384 tiles of 192 rows in three rounds, 576 of 128 rows in five
+  EXPECT_FALSE(is_wide(2, 24, 1000));  // 288 in three rounds, 384 in three
+  EXPECT_TRUE(is_wide(2, 24, 2000));   // 528 in four rounds, 768 in six: the same rows
+  EXPECT_FALSE(is_wide(2, 24, 2300));  // 576 in five rounds, 864 in seven: 1.07 times the rows
+  EXPECT_TRUE(is_wide(4, 20, 2000));   // 880 in seven rounds, 1,280 in ten: exactly 1.05 times
+  EXPECT_FALSE(is_wide(2, 24, 1500, /*causal=*/true));
+}
+
 TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
     AttentionProblem one = problem(seq, 32, heads, causal);

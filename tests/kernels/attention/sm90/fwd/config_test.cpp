@@ -136,6 +136,12 @@ TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
   }
 }
 
+TEST(ForwardOrder, KeepsHeadsThatShareKeysTogether) {
+  AttentionShape shape = problem(16384, 128, 16).shape;  // 64 heads, 16 of K and V; four of these fit
+  shape.kv_heads = 4;
+  EXPECT_EQ(forward_order(shape, 128, false).heads, 4 * 4);
+}
+
 TEST(ForwardOrder, HasGroupsOfTheSameSizeInTurns) {
   // 100 heads of 2 * 1,024 * 128 * 2 bytes = 512 KiB: 64 in 32 MiB, so two groups, of 64 and 36, or of 50 each
   EXPECT_EQ(forward_order(problem(1024, 128, 25).shape, 128, false).heads, 64);

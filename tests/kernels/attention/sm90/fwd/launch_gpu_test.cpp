@@ -29,7 +29,8 @@ struct Instance {
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
-  constexpr std::array kNames{"narrow", "wide", "wide80", "tall", "deep", "short", "pair"};  // indexed by FwdConfigId
+  // Indexed by FwdConfigId.
+  constexpr std::array kNames{"narrow", "wide", "wide80", "wide128", "tall", "deep", "short", "pair"};
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      kNames.at(static_cast<std::size_t>(info.param.tiles)));
 }
