@@ -119,8 +119,8 @@ TEST(StoreWait, IsFoundOnceItIsServed) {
       });
   ASSERT_TRUE(served);
   served->set("key", "value");
+  EXPECT_EQ(found->get("key"), "value");  // waits for the value, which set() only sends
   EXPECT_TRUE(found->has("key"));
-  EXPECT_EQ(found->get("key"), "value");
 }
 
 TEST(StoreWait, TheLimitEndsTheWait) {

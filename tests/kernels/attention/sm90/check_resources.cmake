@@ -1,8 +1,9 @@
 # Reads the reports of ptxas on the sm90 kernels from their build (OBJECT.ptxas, see tools/cmake/keep_ptxas_report.sh), for
 # sm_90a. Fails for spilled registers, for wgmma instructions that ptxas has serialised (C7510 to C7518, which it reports as
-# information, not as warnings), and for a kernel that no report has. RENAMES, tools/renames.tsv, lists the kernels; they
-# may have the old name or the new one. 16-bit kernels are required in bf16 and in fp16.
-#   cmake "-DOBJECTS=a.cu.o;..." -DRENAMES=tools/renames.tsv -P check_resources.cmake
+# information, not as warnings), and for a kernel that no report has. RENAMES, tools/renames.tsv, lists the kernels that have
+# been renamed; they may have the old name or the new one. ADDED lists the others. 16-bit kernels are required in bf16 and in
+# fp16.
+#   cmake "-DOBJECTS=a.cu.o;..." -DRENAMES=tools/renames.tsv "-DADDED=a_kernel;..." -P check_resources.cmake
 cmake_policy(VERSION 3.25) # a script sets none
 
 # mangled_begins(RESULT ROW): sets RESULT to "OLD|NEW" for a kernel's row, both as in a mangled name, with the length
@@ -29,6 +30,10 @@ endforeach()
 if(NOT all_kernels)
   message(FATAL_ERROR "${RENAMES}: no row of a kernel in the namespace kernels::sm90")
 endif()
+foreach(name ${ADDED})
+  string(LENGTH "${name}" length)
+  list(APPEND all_kernels "${length}${name}")
+endforeach()
 list(JOIN all_kernels "|" any_kernel)
 
 set(all_names "")
