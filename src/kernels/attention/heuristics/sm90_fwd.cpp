@@ -120,7 +120,9 @@ constexpr std::array kHeadDim80{
 };
 
 /// Number of queries per SM if every SM computes whole tiles of `rows` queries.
-std::int64_t rows_per_sm(const Occupancy& o, std::int64_t rows) { return block_count(o.q_tiles(rows), o.num_sms()) * rows; }
+std::int64_t rows_per_sm(const Occupancy& o, std::int64_t rows) {
+  return block_count(o.q_tiles(rows), o.num_sms()) * rows;
+}
 
 /// FwdM192N64Wide computes a query in 5 to 9 % less time than FwdM128N128, but its larger tiles may leave more SMs idle
 /// in the last round. Measured from 361 to 8,192 tokens.

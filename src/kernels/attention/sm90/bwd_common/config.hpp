@@ -178,9 +178,9 @@ struct BwdTileOrder {
 };
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape, int parts = 1);
 
-/// Returns into how many parts to divide the heads of Q that share a head of K and V, for the shortest pass. All steps of
-/// a work tile run on one SM. Under a causal mask, the pass takes at least as long as its heaviest work tile, which has
-/// twice the average steps; without a mask, it takes whole rounds of work tiles.
+/// Returns into how many parts to divide the heads of Q that share a head of K and V, for the shortest pass. All steps
+/// of a work tile run on one SM. Under a causal mask, the pass takes at least as long as its heaviest work tile, which
+/// has twice the average steps; without a mask, it takes whole rounds of work tiles.
 [[nodiscard]] int backward_parts(const AttentionShape& shape, int multiprocessors);
 
 /// Returns the faster schedule for kAtomic: persistent CTAs up to head_dim 80 (heuristics/sm90_bwd.csv).
