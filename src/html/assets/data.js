@@ -13,13 +13,23 @@ tbench = (() => {
     ranges: Array.from({ length: ranges.length / 3 }, (_, i) => ({ name: raw.trace_names[ranges[3 * i]], around: ranges[3 * i + 1], ms: ranges[3 * i + 2] })) });
   const columns = Object.entries(raw.records);
   const count = columns.length ? columns[0][1].length : 0;
-  const rows = Array.from({ length: count }, (_, i) => Object.fromEntries(columns.filter(([, values]) => values[i] !== null).map(([key, values]) => [key, values[i]])));
+  const rows = Array.from({ length: count }, () => ({}));
+  for (const [key, values] of columns) {
+    for (let i = 0; i < count; ++i) if (values[i] !== null) rows[i][key] = values[i];
+  }
+  /** A record decodes its trace when it is first asked for: a page of many files has thousands, and shows one. */
+  const withTrace = (record) => {
+    const { trace } = record;
+    let decoded;
+    Object.defineProperty(record, "trace", { get: () => (decoded ??= traceOf(...trace)) });
+    return record;
+  };
   const records = rows.map((r, index) => {
     const metrics = {};
     raw.metrics?.forEach((name, i) => { if (r.metrics[i] !== null) metrics[name] = r.metrics[i]; });
     const record = named(r);
-    if (r.trace) record.trace = traceOf(...r.trace);
-    return { ...record, index, metrics, join: record.name + (r.repetitions ? ` #${r.repetition}` : "") };
+    Object.assign(record, { index, metrics, join: record.name + (r.repetitions ? ` #${r.repetition}` : "") });
+    return r.trace ? withTrace(record) : record;
   });
   const comparisons = (raw.comparisons ?? []).map((c) => ({ ...c, cases: (c.cases ?? []).map(named) }));
   const keys = [...new Set(raw.families.flatMap((f) => f.keys))];
